@@ -7,14 +7,13 @@ they fit together and makes a `Guest` of them.
 
 import re
 import shlex
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cobnut import boards, cases, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
-from cobnut.emulators import Boot, bochs, check_name, nic, qemu, qemu_arm
+from cobnut.emulators import Boot, bochs, check_name, forwards, nic, qemu, qemu_arm
 from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
@@ -54,6 +53,7 @@ class Asked:
     disk: Path | None = None
     display_at: str | None = None
     net_at: str | None = None
+    forward: list[str] = field(default_factory=list)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -196,14 +196,16 @@ def _card(asked: Asked, system: systems.System, board: Board) -> nic.Nic | None:
     cards = system.cards(board.name)
     if asked.net_at is None:
         return nic.Nic(cards[0], nic.UNPLUGGED) if cards and cards[0] not in nic.MODELS else None
-    forwards = nic.loopback_ports(system.description.forward) if asked.net_at == nic.USER else ()
-    for guest, host in forwards:
-        print(f"cobnut: port {guest} of the system is port {host} of 127.0.0.1", file=sys.stderr)
-    return nic.Nic(cards[0], asked.net_at, forwards)
+    if asked.net_at != nic.USER:
+        return nic.Nic(cards[0], asked.net_at)
+    given = forwards.parse(asked.forward)
+    others = set(system.description.forward) - {one.guest for one in given}
+    return nic.Nic(cards[0], asked.net_at, forwards.told((*given, *map(forwards.Forward, sorted(others)))))
 
 
 def _check_system(asked: Asked, board: Board) -> None:
     name = systems.asked_for(asked.module, board)
+    forwards.check(asked.forward, asked.net_at)
     if asked.net_at is not None:
         nic.check_place(asked.net_at)
         if name is None:
@@ -225,8 +227,8 @@ def _check_system(asked: Asked, board: Board) -> None:
 def _check_image(asked: Asked) -> None:
     if asked.disk:
         raise CobnutError("--disk: is for our kernel; say --qemu-args '-drive file=...' with --image")
-    if asked.net_at is not None or asked.display_at:
-        raise CobnutError("--net, --display: are for a system; say --qemu-args with --image")
+    if asked.net_at is not None or asked.forward or asked.display_at:
+        raise CobnutError("--net, --forward, --display: are for a system; say --qemu-args with --image")
     ours = asked.module or asked.root != DEFAULT_ROOT or asked.sigma0 != DEFAULT_SIGMA0 or asked.given
     if ours:
         raise CobnutError("--image: brings its own kernel and modules")

@@ -76,6 +76,14 @@ NetAtOption = Annotated[
     str | None,
     typer.Option("--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"),
 ]
+ForwardOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forward",
+        help="With --net: a TCP port of the guest's, and the loopback's that leads to it, or any that is free.",
+        metavar="[HOST:]GUEST",
+    ),
+]
 CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")]

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Network cards of systems: what is refused, and that no cable leads out of this machine by itself."""
 
+import socket
 from itertools import pairwise
 
 import pytest
 
 from cobnut import systems
 from cobnut.emulators import Boot, qemu_arm
-from cobnut.emulators.nic import BOCHS_MODELS, CARDS, MODELS, UNPLUGGED, Nic, loopback_ports, together
+from cobnut.emulators.forwards import Forward, opened, parse
+from cobnut.emulators.nic import BOCHS_MODELS, CARDS, MODELS, UNPLUGGED, Nic, together
+from cobnut.errors import CobnutError
 from conftest import assert_refused
 
 
@@ -20,10 +23,46 @@ from conftest import assert_refused
         (("web", "--net-at", "tap=a,b"), "--net-at tap=a,b: must be"),
         (("web", "--net-at", "udp=99999999"), "--net-at udp=99999999: must be"),
         (("web-e1000", "--net", "--board", "versatilepb"), "ports: board versatilepb has no I/O ports and no PCI"),
+        (("web", "--forward", "80"), "--forward: leads into the emulator's own network, which is there with --net"),
+        (("web", "--net-at", "tap=x", "--forward", "80"), "--forward: leads into the emulator's own network"),
+        (("hello", "--forward", "80"), "--forward: leads into the emulator's own network"),
     ],
 )
 def test_what_is_refused(cobnut, words, complaint):
     assert_refused(cobnut("boot", *words), complaint)
+
+
+@pytest.mark.parametrize("command", [("boot", "web"), ("linux",)], ids=["boot", "linux"])
+@pytest.mark.parametrize(
+    ("ports", "complaint"),
+    [
+        (["www"], "--forward www: must be GUEST or HOST:GUEST, ports from 1 to 65535"),
+        (["0"], "--forward 0: must be"),
+        (["80:0"], "--forward 80:0: must be"),
+        (["65536"], "--forward 65536: must be"),
+        (["1:2:3"], "--forward 1:2:3: must be"),
+        ([":80"], "--forward :80: must be"),
+        (["-1"], "--forward -1: must be"),
+        (["8080:80", "8080:81"], "--forward 8080:81: port 8080 of 127.0.0.1 leads elsewhere already"),
+    ],
+)
+def test_ports_that_are_none_are_refused(cobnut, command, ports, complaint):
+    words = [word for port in ports for word in ("--forward", port)]
+    assert_refused(cobnut(*command, "--net", *words), complaint)
+
+
+def test_ports_that_are_said_stay_and_others_are_free_ones():
+    (held,) = opened([Forward(80)])
+    assert parse([f"{held[1]}:80", "22"]) == (Forward(80, held[1]), Forward(22))
+    pairs = opened(parse([f"{held[1]}:80", "22"]))
+    assert pairs[0] == held and pairs[1][0] == 22 and pairs[1][1] not in (0, held[1])
+
+
+def test_a_port_that_somebody_has_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(CobnutError, match=f"port {port} of 127.0.0.1: cannot be opened .Address already in use."):
+            opened(parse([f"{port}:80"]))
 
 
 @pytest.mark.parametrize("device", CARDS)
@@ -76,7 +115,7 @@ def test_a_boards_own_card_is_on_such_a_cable_with_another():
 
 
 def test_ports_of_the_loopback_differ():
-    pairs = loopback_ports([7, 80, 81])
+    pairs = opened(map(Forward, [7, 80, 81]))
     assert [guest for guest, _ in pairs] == [7, 80, 81]
     assert len({host for _, host in pairs}) == 3
 

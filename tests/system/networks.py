@@ -23,7 +23,7 @@ class Networked(Shell):
         while not wanted <= self.ports.keys():
             line = self.process.stderr.readline().decode()
             assert line, self.said
-            if found := re.match(r"cobnut: port (\d+) of the system is port (\d+) of 127", line):
+            if found := re.match(r"cobnut: port (\d+) of the guest is port (\d+) of 127", line):
                 self.ports[int(found[1])] = int(found[2])
 
 

@@ -16,6 +16,7 @@ from cobnut.options import (
     AppendOption,
     BoardOption,
     CpuOption,
+    ForwardOption,
     ImageOption,
     KernelSetting,
     MemoryOption,
@@ -88,6 +89,7 @@ def boot(
         bool, typer.Option("--net", help="Gives a system its network card, on a network of the emulator's own.")
     ] = False,
     net_at: NetAtOption = None,
+    forward: ForwardOption = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,6 +122,7 @@ def boot(
         disk=disk,
         display_at=display,
         net_at=nic.place(net, net_at),
+        forward=forward or [],
     )
     ways = Ways(sanitize, machine, json, gdb, tuple(ex or ()), in_windows.wish(windows, pieces))
     raise typer.Exit(booting.boot(asked, ways))

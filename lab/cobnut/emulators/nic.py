@@ -7,7 +7,6 @@ one behind it and back; `tap=NAME` is an interface of this machine's, which some
 """
 
 import re
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,12 +100,3 @@ def check_place(at: str) -> None:
     """Refuses what is no place for the cable to lead to."""
     if not (at == USER or UDP.fullmatch(at) or TAP.fullmatch(at)):
         raise CobnutError(f"--net-at {at}: must be user, udp=PORT or tap=NAME")
-
-
-def loopback_ports(guest: list[int]) -> tuple[tuple[int, int], ...]:
-    """Each of these ports with one of the loopback's that is free."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in guest]
-    pairs = tuple((port, one.getsockname()[1]) for port, one in zip(guest, held, strict=True))
-    for one in held:
-        one.close()
-    return pairs

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cobnut import build, packages, systems
-from cobnut.emulators import Boot, nic, qemu
+from cobnut.emulators import Boot, forwards, nic, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Lab
 from cobnut.modules import Module
@@ -48,10 +48,9 @@ def measured(lab: Lab, spaces: dict[str, dict[str, Any]], options: str, kinds: d
     build.network(lab.board)
     system = systems.load(SYSTEM).changed(**spaces)
     modules = (Module(lab.board.program("sigma0")), *system.modules(lab.board, MEMORY_MB))
-    forwards = nic.loopback_ports([PORT])
-    card = nic.Nic(CARD, forwards=forwards)
+    ((_, port),) = pairs = forwards.opened([forwards.Forward(PORT)])
+    card = nic.Nic(CARD, forwards=pairs)
     with running(Boot(lab.board.kernel, modules, options, lab.cpu, MEMORY_MB, nic=card)) as guest:
-        ((_, port),) = forwards
         wait_for_page(guest, port)
         return {kind: load(port, CLOSES if closes else ()) for kind, closes in kinds.items()}
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cobnut import completion
-from cobnut.options import NetAtOption, SecondsOption
+from cobnut.options import ForwardOption, NetAtOption, SecondsOption
 
 
 def linux(
@@ -47,12 +47,12 @@ def linux(
     ] = None,
     net: Annotated[bool, typer.Option("--net", help="eth0 in the guest, on a network of the emulator's own.")] = False,
     net_at: NetAtOption = None,
+    forward: ForwardOption = None,
 ) -> None:
     """Boots Linux as a server, with a shell on this terminal or one command; ends with its status."""
     from cobnut.emulators import nic
     from cobnut.linux import guest
 
-    wish = guest.Wish(
-        image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, nic.place(net, net_at)
-    )
+    at, ports = nic.place(net, net_at), tuple(forward or ())
+    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, at, ports)
     raise typer.Exit(guest.run(wish))

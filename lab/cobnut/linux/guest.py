@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cobnut import boards, build, guests, modules
-from cobnut.emulators import Boot, bochs, check_name, nic, qemu
+from cobnut.emulators import Boot, bochs, check_name, forwards, nic, qemu
 from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError, unknown
@@ -52,10 +52,11 @@ class Wish:
     version: str | None = None
     disk: Path | None = None
     net_at: str | None = None
+    forward: tuple[str, ...] = ()
 
     @property
     def extra(self) -> Extra:
-        return Extra(self.run, self.files)
+        return Extra(self.run, self.files, self.net_at == nic.USER)
 
 
 def check(wish: Wish) -> Image:
@@ -67,7 +68,13 @@ def check(wish: Wish) -> Image:
     if wish.small is not None and wish.small not in SMALL:
         raise unknown("placement", wish.small, SMALL)
     if wish.kernel == "native":
-        refused = (("--small", wish.small), ("--version", wish.version), ("--disk", wish.disk), ("--net", wish.net_at))
+        refused = (
+            ("--small", wish.small),
+            ("--version", wish.version),
+            ("--disk", wish.disk),
+            ("--net", wish.net_at),
+            ("--forward", wish.forward or None),
+        )
         for option, given in refused:
             if given is not None:
                 raise CobnutError(f"{option}: is not for --kernel native")
@@ -77,6 +84,7 @@ def check(wish: Wish) -> Image:
         raise CobnutError("--append: options of Linux stand in one line")
     if wish.disk:
         check_disk(wish.disk)
+    forwards.check(wish.forward, wish.net_at)
     if wish.net_at is not None:
         nic.check_place(wish.net_at)
     initrd.check(wish.extra)
@@ -162,7 +170,7 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
     kernel_options = f"small={AREA_MB.get(wish.small or '', LEAST_AREA_MB)} {KERNEL_OPTIONS}"
     machine_mb = memory_mb + OVERHEAD_MB + archive.stat().st_size // MB
     disk = check_disk(wish.disk) if wish.disk else None
-    card = nic.Nic(drivers.CARD, wish.net_at) if wish.net_at else None
+    card = nic.Nic(drivers.CARD, wish.net_at, forwards.told(forwards.parse(wish.forward))) if wish.net_at else None
     return Boot(pc.kernel, chosen, kernel_options, cpu, machine_mb, disk=disk, nic=card)
 
 

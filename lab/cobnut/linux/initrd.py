@@ -22,16 +22,24 @@ FORMAT = "1"  # another number where rootfs makes something else of the same pac
 MB = 1 << 20
 MOST_MB = 1024  # of files: all of it is in the guest's memory, twice while it is unpacked
 # of ours: in linux/guests, and in the guest
-SCRIPTS = {"init": "init", "session": "etc/cobnut/session", "inittab": "etc/inittab"}
+SCRIPTS = {
+    "init": "init",
+    "session": "etc/cobnut/session",
+    "address": "etc/cobnut/address",
+    "inittab": "etc/inittab",
+}
 SWITCHES = ("halt", "poweroff", "reboot")  # a guest that starts again ends, too
 
 
 @dataclass(frozen=True)
 class Extra:
-    """What one run adds: a command instead of a shell, and a folder whose files are at /files."""
+    """What one run adds: a command instead of a shell, a folder whose files are at /files, and whether eth0 gets an
+    address from the network that it is on.
+    """
 
     command: str | None = None
     files: Path | None = None
+    address: bool = False
 
 
 def recipe(image: Image) -> Recipe:
@@ -89,7 +97,8 @@ def _added(image: Image, extra: Extra) -> Iterator[Entry]:
     for name in SWITCHES:
         yield cpio.link(f"usr/sbin/{name}", "/bin/busybox")
     term = shlex.quote(os.environ.get("TERM") or "vt100")
-    yield cpio.file("etc/cobnut/settings", f"SHELL={shlex.quote(image.shell)}\nTERM={term}\n".encode())
+    settings = {"SHELL": shlex.quote(image.shell), "TERM": term, "ADDRESS": "dhcp" if extra.address else ""}
+    yield cpio.file("etc/cobnut/settings", "".join(f"{name}={value}\n" for name, value in settings.items()).encode())
     if extra.command is not None:
         yield cpio.file("etc/cobnut/run", f"{extra.command}\n".encode())
     if extra.files is not None:
