@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boots of Linux as a server in which its root server is told more than the command would tell it."""
+"""Boots of Linux as a server in which its root server is told more than the command would tell it, and such that are
+reached from outside while they run.
+"""
 
+import contextlib
+import subprocess
 from dataclasses import replace
 
 from cobnut.emulators import Boot, bochs, qemu
+from cobnut.process import Limit
 from conftest import LIMIT_SECONDS
 
 
@@ -21,3 +26,35 @@ def console_of(boot: Boot, emulator: str) -> str:
         ended = qemu.run(boot, timeout=LIMIT_SECONDS)
     assert not ended.timed_out, ended.console
     return ended.console.replace("\r", "")
+
+
+class Serving:
+    """A guest on QEMU that is reached from outside: `ports` are the loopback's by its own."""
+
+    def __init__(self, boot, process):
+        self.ports = dict(boot.nic.forwards)
+        self.process, self.said = process, ""
+
+    def until(self, text):
+        """What its console says up to `text`, from where the last one ended."""
+        while text not in self.said:
+            more = self.process.stdout.read1(4096)
+            assert more, self.said
+            self.said += more.decode(errors="replace").replace("\r", "")
+        before, self.said = self.said.split(text, 1)
+        return before
+
+
+@contextlib.contextmanager
+def serving(boot, folder):
+    """Such a guest, gone afterwards."""
+    folder.mkdir()
+    words = [*qemu.command(boot, folder), "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+    with (
+        subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process,
+        Limit(process, LIMIT_SECONDS),
+    ):
+        try:
+            yield Serving(boot, process)
+        finally:
+            process.kill()
