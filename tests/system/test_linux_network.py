@@ -54,9 +54,26 @@ def test_a_driver_that_dies_costs_frames_alone(tmp_path):
     assert begun.count("init: e1000: started again") > 1, console
 
 
+FORKS = "while true; do (true); sleep 1; done &"  # which root counts
+FLOOD = """
+import socket, time
+sender, end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), time.monotonic() + 3
+while time.monotonic() < end:
+    sender.sendto(bytes(1400), ("10.0.2.2", 9))
+"""
+COUNTED = 'cd /sys/class/net/eth0/statistics; echo "sent: $(cat tx_packets)"; echo "dropped: $(cat tx_dropped)"'
+
+
+def test_no_frame_is_dropped_because_a_ring_is_full(tmp_path):
+    """Who sends waits until there is room, also while a driver is started again."""
+    wish = Wish("debian", f"{FORKS}\npython3 -c '{FLOOD}'\n{COUNTED}", net_at="user")
+    console = run(wish, tmp_path, root="drop=3")
+    assert console.count("init: e1000: started again") > 0 and "dropped: 0\n" in console, console
+    assert int(re.search(r"sent: (\d+)", console)[1]) > 64, console
+
+
 HTTP, IPERF, SSH = 80, 5201, 22
 MB = 1 << 20
-FORKS = "while true; do (true); sleep 1; done &"  # which root counts
 
 
 @pytest.fixture

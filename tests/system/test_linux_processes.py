@@ -126,3 +126,17 @@ def test_descriptions_are_those_that_the_document_names():
     there = {path.name for path in (paths.LAB / "guests").glob("*.toml")}
     said = (paths.ROOT / "docs" / "plugin.md").read_text()
     assert there and all(name in said for name in there)
+
+
+READS = """
+dd if=/dev/urandom of=/dev/null bs=64M count=1 2>/dev/null &
+for i in 1 2 3 4 5; do sleep 0.05; done
+kill -0 $! && echo meanwhile
+kill $!
+"""
+
+
+def test_a_call_that_computes_for_long_keeps_nobody_from_running(tmp_path):
+    """In the kernel, which nothing interrupts."""
+    ended = qemu.run(linux_server.prepare(Wish("minimal", READS), tmp_path), timeout=TIMEOUT_SECONDS)
+    assert not ended.timed_out and "\nmeanwhile" in ended.console.replace("\r", ""), ended.console

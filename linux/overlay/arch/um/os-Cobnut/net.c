@@ -196,7 +196,11 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *dev)
 {
 	if (eth_skb_pad(skb))
 		return NETDEV_TX_OK;
-	if (!is_room() || skb->len > FRAME_ROOM) {
+	if (!is_room()) {	/* the ring was taken away: its driver has died */
+		wait_for_room();
+		return NETDEV_TX_BUSY;
+	}
+	if (skb->len > FRAME_ROOM) {
 		dev->stats.tx_dropped++;
 	} else {
 		fill(skb);
