@@ -203,7 +203,7 @@ Word Program::used_ms() const
 void Program::spend(L4_ThreadId_t thread, L4_Word64_t now)
 {
     const Word n = thread_number(thread), itself = 1u << n;
-    if (description_.priority <= ordinary || budget_.renew(now)) lowered_ &= ~itself;
+    if (is_outside_ || description_.priority <= ordinary || budget_.renew(now)) lowered_ &= ~itself;
     else lowered_ |= itself;
     renew_quantum(n);
 }
@@ -256,6 +256,7 @@ const char *Program::start(Dataspaces &memory, bool &again)
 bool Program::start_outside(Dataspaces &memory, L4_Fpage_t utcbs, Word threads)
 {
     starts_++;
+    is_outside_ = true;
     if (!make_scrap(memory)) return false;
     utcbs_ = utcbs;
     threads_ = threads;

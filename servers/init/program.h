@@ -110,6 +110,7 @@ private:
     Quota quota_;
     L4_Fpage_t utcbs_ = {};
     Budget budget_;
+    bool is_outside_ = false; ///< who loads it schedules it: there is no budget
     Word lowered_ = 0; ///< a bit a thread: it has used the budget up, and runs as ordinary programs do
     Word spent_ms_ = 0;          ///< of quanta that are over
     Word messages_ = 0;
