@@ -207,3 +207,21 @@ def test_a_driver_has_its_share_while_the_kernel_computes(image, tmp_path):
     assert "read: 0\n" in console and "written: 0\n" in console and "I/O error" not in console, console
     begun, ended = map(float, re.search(r"took ([\d.]+) to ([\d.]+)", console).groups())
     assert ended - begun < MOST_SECONDS, console
+
+
+MUCH = """
+for i in 1 2; do
+    dd if=/dev/cba of=/dev/null bs=64k iflag=direct count=256 2>/dev/null
+    dd if=/dev/zero of=/dev/cba bs=64k oflag=direct count=256 2>/dev/null
+done
+dd if=/dev/urandom of=/dev/null bs=1M 2>/dev/null &
+sleep 1
+dd if=/dev/cba of=/dev/null bs=64k iflag=direct count=16 2>/dev/null; echo read: $?
+kill $!
+"""
+
+
+def test_the_clock_goes_on_after_much_of_the_disk(image, tmp_path):
+    """Which wakes the main thread often. The first read of /dev/urandom needs the clock while it computes."""
+    console = run(Wish("minimal", MUCH, disk=image), tmp_path)
+    assert "read: 0\n" in console and "I/O error" not in console, console

@@ -2,7 +2,7 @@
 /*
  * The events thread: sleeps until the deadline that Linux has set, or until root has something for
  * Linux. It runs in the server's space and above the main thread; it waits for that thread only
- * where the main thread waits itself.
+ * where the main thread waits itself, or is about to.
  */
 #include <linux/kernel.h>
 #include <linux/irqflags.h>
@@ -16,6 +16,7 @@
 #define EVENT_WAKE	0x0E02	/* to the main thread */
 #define EVENT_DEVICE	0x0E03	/* from a device's thread: what is pending */
 #define NEVER		(~0ull)
+#define WAKE_US		1000
 
 int signals_enabled, signals_pending;
 EXPORT_SYMBOL(signals_enabled);
@@ -156,6 +157,23 @@ static bool is_ours(L4_ThreadId_t from)
 	return L4_IsLocalId(from) || from.raw == server_boot->root || from.raw == server_boot->console;
 }
 
+/*
+ * The main thread says that it waits a little before it does, and for a little after that: it may
+ * be on its way to something that takes long and needs the clock. So nothing here waits for it
+ * without looking again.
+ */
+static void wake_main(void)
+{
+	L4_MsgTag_t sent;
+
+	do {
+		if (!READ_ONCE(signals_pending) || !main_waits)
+			return;
+		L4_Set_MsgTag((L4_MsgTag_t){ .raw = EVENT_WAKE << 16 });
+		sent = L4_Send_Timeout(main_thread, L4_TimePeriod(WAKE_US));
+	} while (L4_IpcFailed(sent));
+}
+
 static void events(void)
 {
 	L4_ThreadId_t from;
@@ -180,11 +198,7 @@ static void events(void)
 			deadline = interval ? deadline + interval : NEVER;
 			note(PENDING_TIMER);
 		}
-		if (signals_pending && main_waits) {
-			main_waits = 0;
-			L4_Set_MsgTag((L4_MsgTag_t){ .raw = EVENT_WAKE << 16 });
-			L4_Send(main_thread);
-		}
+		wake_main();
 	}
 }
 
