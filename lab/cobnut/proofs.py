@@ -4,6 +4,7 @@ or fail one by one.
 """
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -89,14 +90,21 @@ class SystemProof(LongTest):
 
     prepare: Callable[[], object] = guest.ensure
     word: str = ""
+    seed: str = ""  # a variable of the environment: what it says is tried, or else what nobody has tried before
+
+    @property
+    def environment(self) -> dict[str, str]:
+        given = super().environment
+        return {self.seed: str(random.randrange(1 << 32)), **given} if self.seed else given
 
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
         self.prepare()
+        environment = self.environment
         chosen = [str(paths.ROOT / "tests" / self.test), "-k", self.word]  # without a word it is all
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *chosen],
-            env=self.environment,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -104,7 +112,8 @@ class SystemProof(LongTest):
         )
         if done.returncode:
             print(done.stdout, end="")
-        return done.returncode == 0, self.outcome
+        seed = f" and {self.seed}={environment[self.seed]}" if self.seed else ""
+        return done.returncode == 0, f"{self.outcome}{seed}"
 
 
 def emulators_and_kernels() -> None:
@@ -171,6 +180,7 @@ SYSTEM_PROOFS = (
     SystemProof(
         "linux/crowd", "system/test_linux_applications.py::test_a_crowd_of_connections_is_served", "CROWD", 10000
     ),
+    SystemProof("linux/crash", "system/test_linux_crash.py", "CRASH_POINTS", 50, seed="CRASH_SEED"),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 4),
 )
 SUITE_PROOFS = tuple(SuiteProof(name) for name in suites.SUITES)

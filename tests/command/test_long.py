@@ -26,6 +26,7 @@ def test_the_list_names_each_proof_on_each_of_its_boards():
     assert "wiggins03/fig4 --board collie" in lines and "wiggins03/fig4 --board pc" not in lines
     tests = {
         "groups/starts",
+        "linux/crash",
         "linux/forks",
         "linux/fuzz",
         "linux/series",

@@ -5,10 +5,10 @@ medium, errors arrive, and a driver that dies costs time or an error, and never 
 
 import os
 import re
-import struct
 from dataclasses import replace
 
 import pytest
+import write_log
 from linux_boots import console_of, with_root
 
 from cobnut.emulators import qemu
@@ -78,40 +78,18 @@ def test_another_boot_finds_the_file_system(image, pattern, tmp_path):
     assert "same: 0\n" in console and "check: 0\n" in console, console
 
 
-def events(log):
-    """What QEMU's blklogwrites has written down: writes as (place in bytes, data), flushes as None."""
-    data = log.read_bytes()
-    _, _, count, sector = struct.unpack_from("<QQQI", data)
-    at, found = sector, []
-    for _ in range(count):
-        place, blocks, flags, _ = struct.unpack_from("<QQQQ", data, at)
-        at += sector
-        if flags & 1:  # a flush, of which the last word says 1
-            found.append(None)
-        if blocks and not flags & 4:
-            found.append((place * sector, data[at : at + blocks * sector]))
-            at += blocks * sector
-    return found
-
-
 def test_what_fsync_has_returned_for_is_on_the_medium(image, pattern, tmp_path):
     """The power may fail at any flush: all that was written before is there, whatever became of later writes."""
     folder, contents = pattern
     log = tmp_path / "log"
-    with open(log, "wb") as file:
-        file.truncate(1 << 20)
     mark = f"printf mark | dd of=/dev/cba bs=4k seek={MARK_AT} conv=fsync,notrunc"
     command = f"dd if=pattern of=/dev/cba bs=4k seek={AT} conv=fsync,notrunc && {mark}; echo $?"
-    names = (qemu.escaped(image), qemu.escaped(log))
-    drive = f"driver=blklogwrites,file.driver=file,file.filename={names[0]},log.driver=file,log.filename={names[1]}"
-    run(Wish("minimal", command, folder, disk=image), tmp_path, words=["-drive", f"{drive},if=ide,index=0"])
-    seen = events(log)
-    marked = next(n for n, event in enumerate(seen) if event and event[0] == MARK_AT * 4096)
-    flushed = max(n for n in range(marked) if seen[n] is None)
-    medium = bytearray(BLOCKS * BLOCK)
-    for place, data in filter(None, seen[:flushed]):
-        medium[place : place + len(data)] = data
-    assert medium[AT * 4096 :][:SIZE] == contents
+    run(Wish("minimal", command, folder, disk=image), tmp_path, words=write_log.logged(image, log))
+    seen = write_log.events(log)
+    marked = next(n for n, event in enumerate(seen) if event and event.place == MARK_AT * 4096)
+    medium = tmp_path / "medium"
+    write_log.write_medium(medium, BLOCKS * BLOCK, seen, marked, kept=lambda _: False)
+    assert medium.read_bytes()[AT * 4096 :][:SIZE] == contents
 
 
 BAD = 2048  # blocks of 512 bytes; a write of another one is the drive's, too
