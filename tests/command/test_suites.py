@@ -4,7 +4,7 @@
 import pytest
 
 from cobnut.errors import CobnutError
-from cobnut.linux import images, suites
+from cobnut.linux import database_suites, images, suites
 from cobnut.linux.cases import LEFT_OUT, Case, Ended, parsed
 from cobnut.linux.suites import SUITES, Differing
 
@@ -52,6 +52,19 @@ def test_tests_are_found_in_their_folders(tmp_path):
     assert len(programs) > 20 and "ask" not in [case.name for case in programs]
     assert Case("limits", "bash -c 'cd /tmp/case; . /files/programs.sh; limits'") in programs
     assert len({case.name for case in suites.stress_cases(tmp_path)}) > 150
+
+
+def test_tests_of_databases_are_found(tmp_path):
+    (tmp_path / "test").mkdir()
+    for name in ("lock", "lock2", "speed1", "select1"):
+        (tmp_path / "test" / f"{name}.test").touch()
+    assert [case.name for case in database_suites.sqlite_cases(tmp_path, ["lock*", "select1"])] == [
+        "lock",
+        "lock2",
+        "select1",
+    ]
+    (tmp_path / "parallel_schedule").write_text("# one comes first\ntest: one\n\n# test: none\ntest: three two\n")
+    assert [case.name for case in database_suites.postgresql_cases(tmp_path)] == ["one", "three", "two"]
 
 
 def test_a_source_without_an_archive_is_refused(tmp_path):

@@ -15,7 +15,7 @@ from pathlib import Path
 from cobnut import cache, packages, paths, private_apt
 from cobnut.cache import Recipe
 from cobnut.errors import CobnutError
-from cobnut.linux import cases, kbuild, source
+from cobnut.linux import cases, database_suites, kbuild, source
 from cobnut.linux.cases import LEFT_OUT, Case, Ended
 from cobnut.linux.guest import Wish
 from cobnut.process import run_logged
@@ -43,6 +43,7 @@ class Suite:
     cases: Callable[[Path], list[Case]]
     seconds: int = 60
     compared: bool = False  # what a test says is to be the same, as well
+    script: Path = PROGRAMS  # of ours, that is in the folder
 
 
 def bash_folder(tree: Path, target: Path) -> None:
@@ -264,6 +265,11 @@ def programs_cases(files: Path) -> list[Case]:
     return [Case(name, f"bash -c '{command.format(name)}'") for name in names if name != "ask"]
 
 
+def sqlite_cases(files: Path) -> list[Case]:
+    """One for each file of those that lean on the system, or on floating point."""
+    return database_suites.sqlite_cases(files, _listed("sqlite"))
+
+
 def nothing(_tree: Path, _target: Path) -> None:
     """All is in the image."""
 
@@ -276,6 +282,17 @@ SUITES = {
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
         Suite("python", "Python's", "python", "", nothing, python_cases, 500),
+        Suite("sqlite", "SQLite's", "debian", "sqlite3", database_suites.sqlite_folder, sqlite_cases, 300),
+        Suite(
+            "postgresql",
+            "PostgreSQL's",
+            "postgresql",
+            "postgresql-15",
+            database_suites.postgresql_folder,
+            database_suites.postgresql_cases,
+            300,
+            script=database_suites.POSTGRESQL_SCRIPT,
+        ),
         Suite("stress", "stress-ng's stressors, with --verify", "stress", "", nothing, stress_cases),
     )
 }
@@ -349,12 +366,12 @@ def _listed(name: str) -> list[str]:
 
 
 def _ensure(suite: Suite) -> Path:
-    packages.ensure(packages.BUILD_TOOLS)
+    packages.ensure(packages.BUILD_TOOLS, packages.MAKE)
     inputs = {
         "format": FORMAT,
         "release": private_apt.RELEASE,
         "suite": suite.name,
-        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.make is kernel_folder else PROGRAMS.read_text(),
+        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.make is kernel_folder else suite.script.read_text(),
         "compiler": kbuild.first_line("gcc", "--version"),
     }
     return cache.get(Recipe("linuxsuite", inputs), lambda folder, _: _make(suite, folder))
