@@ -15,6 +15,11 @@ from cobnut.linux.guest import Wish
 from cobnut.process import Limit, processor_seconds
 from conftest import ROOT, assert_refused
 
+IDLE_SECONDS, TICKS = 8, 100  # longer than Linux's clock can be set ahead; a second, if it were not idle
+IDLE = f"""
+count() {{ awk '/timer/ {{ print $2 }}' /proc/interrupts; }}
+before=$(count); sleep {IDLE_SECONDS}; echo $(($(count) - before))
+"""
 PROMPT = "/files # "
 SHELL_SECONDS, LIMIT_SECONDS = 60, 150  # from the boot to the shell's prompt, and to the end
 # of busybox alone: processes, pipes, signals, times, files, what Linux says of itself. (Only if the process that is
@@ -223,3 +228,10 @@ def test_programs_have_the_layout_that_fits(cobnut, small, below):
 def test_linux_runs_on_bochs(cobnut):
     done = cobnut("linux", "--emulator", "bochs", "--run", "echo $((6 * 7)) | cat; exit 3")
     assert (done.stdout, done.returncode) == ("42\n", 3), done.stderr
+
+
+def test_nothing_interrupts_linux_while_there_is_nothing_to_do(cobnut):
+    """Not even if the next timer is further away than its clock can be set."""
+    done = cobnut("linux", "--run", IDLE)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < IDLE_SECONDS * TICKS
