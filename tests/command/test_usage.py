@@ -330,6 +330,6 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):
 def test_a_bochs_that_ends_before_it_starts_is_an_error(monkeypatch, tmp_path, start):
     monkeypatch.setattr(bochs, "PROGRAM", "false")
     monkeypatch.setattr(bochs, "PLUGINS", str(tmp_path))
-    monkeypatch.setattr(cd, "write", lambda boot, iso, folder: None)
+    monkeypatch.setattr(cd, "write", lambda boot, iso, folder: iso.touch())
     with pytest.raises(CobnutError, match=r"Bochs refused to start \(processor 'nope'\?\)"):
         start(Boot(tmp_path / "kernel", (), cpu="nope"))
