@@ -47,8 +47,10 @@ void initialise() {
     controller(level) = 0;
     last_count = timer(counter);
     timer(status) = 0xf;
-    set_match(last_count + tick_counts);
+    // Before the match is set: one that is passed while it is not enabled is lost, and the next one is the counter's
+    // whole turn away, 19 minutes.
     timer(enable) = 1;
+    set_match(last_count + tick_counts);
     controller(mask) = 1u << tick_line;
     kip::kip.processor[0] = {external_khz, internal_khz, {}};
 }
