@@ -193,14 +193,16 @@ BETWEEN = 100  # and how many until the next question
 
 
 def free_ports() -> int:
-    """The first of two ports of the loopback, side by side, that nobody has."""
+    """The first of two ports of the loopback, side by side, that nobody has; below those that a machine chooses when a
+    program asks for any.
+    """
     while True:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first, socket.socket(type=socket.SOCK_DGRAM) as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            with contextlib.suppress(OSError):
-                second.bind(("127.0.0.1", port + 1))
-                return port
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+            for number in (port, port + 1):
+                for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                    held.enter_context(socket.socket(type=kind)).bind(("127.0.0.1", number))
+            return port
 
 
 @contextlib.contextmanager
@@ -367,7 +369,7 @@ def test_both_ends_are_over_and_the_server_begins_anew(tmp_path):
     for old, new in AGAIN_INSTEAD:
         text = text.replace(old, new)
     build(tmp_path, "again", text + WITH_AGAIN)
-    with networks.running(tmp_path / "again.toml", "--net", seconds=SECONDS) as system:
+    with networks.running(tmp_path / "again.toml", "--net", seconds=SECONDS, ports={7, 80, 7777}) as system:
         for kills in range(2):
             if kills and "again: ready" not in system.ask("kill network"):
                 system.until(b"again: ready")
