@@ -2,7 +2,6 @@
 """What all tests share: the command as a user runs it, and made-up measurements for what needs no emulator."""
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
 
 from cobnut import process
-from cobnut.testing import PROCESSOR_SECONDS
 
 BEGUN = pytest.StashKey[float]()
 LIMIT_SECONDS = 600
@@ -56,20 +54,14 @@ def assert_refused(done: "subprocess.CompletedProcess[str]", *words: str) -> Non
         assert word in complaint[0]
 
 
-def _used_seconds() -> float:
-    """Processor time of this process and of all that it has waited for."""
-    each = [resource.getrusage(what) for what in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in each)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    item.stash[BEGUN] = _used_seconds()
+    item.stash[BEGUN] = process.used_seconds()
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
     """Into the report: a test's processor time, with that of the fixtures which it is the first or last to need."""
     if call.when == "teardown":
-        item.user_properties.append((PROCESSOR_SECONDS, f"{_used_seconds() - item.stash[BEGUN]:.2f}"))
+        item.user_properties.append((process.USED_SECONDS, f"{process.used_seconds() - item.stash[BEGUN]:.2f}"))
     yield

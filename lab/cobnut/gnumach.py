@@ -15,7 +15,7 @@ from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
 from cobnut.private_apt import RELEASE
-from cobnut.process import alone, run_logged
+from cobnut.process import alone
 
 PACKAGE = "gnumach-image-1.8-486"
 KERNELS = {PACKAGE: "kernel", f"{PACKAGE}-dbg": "kernel-dbg"}  # what each package's is called in the entry
@@ -69,9 +69,8 @@ def _download(target: Path) -> None:
     with private_apt.lists("GNU Mach for i386") as apt:
         apt.download(*KERNELS)
         for package, name in KERNELS.items():
-            (archive,) = apt.folder.glob(f"{package}_*.deb")
-            files = apt.folder / package
-            run_logged(["dpkg-deb", "-x", str(archive), str(files)], "gnumach-unpack.log")
+            archives = apt.folder.glob(f"{package}_*.deb")
+            files = private_apt.unpack(archives, apt.folder / package, "gnumach-unpack.log")
             kernels = list(files.glob("boot/gnumach-*.gz"))
             if len(kernels) != 1:
                 raise CobnutError(f"{package} does not hold one kernel")

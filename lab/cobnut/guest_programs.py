@@ -8,7 +8,8 @@ from cobnut import packages, paths
 from cobnut.process import run_logged
 
 SOURCES = paths.LAB / "guests"
-COMMON = ("-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror")
+MARKS = paths.ROOT / "user/include"  # cobnut/lab.h
+COMMON = (f"-I{MARKS}", "-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror")
 COMPILER = ("gcc", *COMMON)
 FREESTANDING = ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables")
 CXX_COMPILER = ("g++", *COMMON, *FREESTANDING, "-std=c++20", "-fno-exceptions", "-fno-rtti", "-fcf-protection=none")

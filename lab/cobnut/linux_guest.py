@@ -21,7 +21,7 @@ from cobnut.errors import CobnutError
 from cobnut.guest_programs import COMPILER, FREESTANDING, SOURCES
 from cobnut.modules import Module
 from cobnut.private_apt import RELEASE
-from cobnut.process import alone, run_logged
+from cobnut.process import alone
 
 FLAVOUR, BUSYBOX = "linux-image-686", "busybox-static"
 FOLDER = paths.BUILD / "linux"  # of our own programs
@@ -152,9 +152,8 @@ def _download(target: Path) -> None:
         image = re.search(r"Depends: (linux-image-\S+)", apt.run("apt-cache", "depends", FLAVOUR))
         if image is None:
             raise CobnutError(f"Debian {RELEASE} has no kernel behind {FLAVOUR}")
-        for archive in apt.download(image.group(1), BUSYBOX):
-            run_logged(["dpkg-deb", "-x", str(archive), str(apt.folder / "files")], "linux-unpack.log")
-        _keep(apt.folder / "files", target)
+        files = private_apt.unpack(apt.download(image.group(1), BUSYBOX), apt.folder / "files", "linux-unpack.log")
+        _keep(files, target)
 
 
 def _keep(files: Path, target: Path) -> None:

@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import apt_sources, packages
 from cobnut.errors import CobnutError
+from cobnut.process import run_logged
 
 # no lists, no cache and no installed packages are shared with the system's own apt
 CONFIG = """APT::Architecture "{architecture}";
@@ -74,6 +75,13 @@ class Apt:
         """The archives of these packages and of all that they depend on."""
         self.run("apt-get", "install", "--download-only", "-q", "-y", *names)
         return sorted((self.folder / "cache" / "archives").glob("*.deb"))
+
+
+def unpack(archives: Iterable[Path], folder: Path, log: str) -> Path:
+    """Puts the files of these packages below `folder`, which it returns; nothing is installed."""
+    for archive in archives:
+        run_logged(["dpkg-deb", "-x", str(archive), str(folder)], log)
+    return folder
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from cobnut.errors import CobnutError
 # waits for something that does not happen.
 STALL_SHARE, STALL_SECONDS = 0.03, 60.0
 POLL_SECONDS = 0.5
+USED_SECONDS = "processor_seconds"  # a property of each test in the reports of ours
 
 
 def end_on_signals() -> None:
@@ -188,5 +189,14 @@ def run_limited(command: list[str], folder: Path, seconds: float, env: dict[str,
 
 def children_seconds() -> float:
     """Processor time, user and system together, of all child processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return _seconds_of(resource.RUSAGE_CHILDREN)
+
+
+def used_seconds() -> float:
+    """The same, and that of this process."""
+    return _seconds_of(resource.RUSAGE_SELF) + children_seconds()
+
+
+def _seconds_of(whose: int) -> float:
+    used = resource.getrusage(whose)
     return used.ru_utime + used.ru_stime

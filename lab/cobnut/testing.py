@@ -19,11 +19,11 @@ from cobnut import boards, build, crates, foreign, packages, paths, proofs
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import guest
+from cobnut.process import USED_SECONDS
 
 RESULTS = paths.BUILD / "test"
 LONG = "long"
 MOST_WORKERS = 8
-PROCESSOR_SECONDS = "processor_seconds"  # a test's property in the reports
 DEAREST = 10  # tests that each part shows
 OF_LINUX = "test_linux_*.py"  # of tests/system, a part of its own
 
@@ -195,7 +195,7 @@ def _show_dearest(report: ElementTree.Element) -> None:
         f"{case.get('classname')}::{case.get('name')}": float(found.get("value", 0))
         for case in report.iter("testcase")
         for found in case.iter("property")
-        if found.get("name") == PROCESSOR_SECONDS
+        if found.get("name") == USED_SECONDS
     }
     if not seconds:
         return

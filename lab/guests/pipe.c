@@ -6,9 +6,10 @@
  * beside the kernel.
  */
 
+#include <cobnut/lab.h>
+
 enum { SYS_EXIT = 1, SYS_FORK = 2, SYS_READ = 3, SYS_WRITE = 4, SYS_CLOSE = 6, SYS_PIPE = 42 }; /* syscall_32.tbl */
 enum { AT_NULL = 0, AT_SYSINFO = 32 }; /* auxiliary vector, linux/auxvec.h */
-enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 };
 
 void by_int(void);
 __asm__("by_int: int $0x80; ret");
@@ -23,8 +24,6 @@ static long system_call(long number, long first, const void *second, long third)
                      : "memory", "cc");
     return result;
 }
-
-static void mark(unsigned long kind) { __asm__ volatile("xchg %%cx, %%cx" : : "a"(kind), "d"(0) : "memory"); }
 
 static void end(int status)
 {
@@ -59,18 +58,19 @@ static void answer(int questions, int answers)
 
 static void ask(int questions, int answers, long rounds, long warmup)
 {
-    mark(MARK_BEGIN); /* what is modelled from here on only has its caches warm when the first iteration starts */
+    /* what is modelled from here on only has its caches warm when the first iteration starts */
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, 0);
     for (long round = 0; round < warmup; round++) {
         send(questions);
         receive(answers);
     }
     for (long round = 0; round < rounds; round++) {
-        mark(MARK_ITERATION);
+        cobnut_lab_mark(COBNUT_LAB_ITER, 0);
         send(questions);
         receive(answers);
     }
-    mark(MARK_ITERATION);
-    mark(MARK_END);
+    cobnut_lab_mark(COBNUT_LAB_ITER, 0);
+    cobnut_lab_mark(COBNUT_LAB_END, 0);
 }
 
 /* The initial stack: argument count, arguments, 0, environment, 0, auxiliary vector (System V ABI for i386). */

@@ -7,6 +7,8 @@ import contextlib
 import subprocess
 from dataclasses import replace
 
+from shells import Console
+
 from cobnut.emulators import Boot, bochs, qemu
 from cobnut.process import Limit
 from conftest import LIMIT_SECONDS
@@ -28,28 +30,19 @@ def console_of(boot: Boot, emulator: str) -> str:
     return ended.console.replace("\r", "")
 
 
-class Serving:
+class Serving(Console):
     """A guest on QEMU that is reached from outside: `ports` are the loopback's by its own."""
 
     def __init__(self, boot, process):
+        super().__init__(process, errors="replace")
         self.ports = dict(boot.nic.forwards)
-        self.process, self.said = process, ""
-
-    def until(self, text):
-        """What its console says up to `text`, from where the last one ended."""
-        while text not in self.said:
-            more = self.process.stdout.read1(4096)
-            assert more, self.said
-            self.said += more.decode(errors="replace").replace("\r", "")
-        before, self.said = self.said.split(text, 1)
-        return before
 
 
 @contextlib.contextmanager
 def serving(boot, folder):
     """Such a guest, gone afterwards."""
     folder.mkdir()
-    words = [*qemu.command(boot, folder), "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+    words = [*qemu.command(boot, folder), *qemu.CONSOLE_ON_PIPES]
     with (
         subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process,
         Limit(process, LIMIT_SECONDS),

@@ -2,6 +2,7 @@
 """A system with a network card, for the tests of it: its console on a pipe, its ports on the loopback."""
 
 import contextlib
+import json
 import re
 import subprocess
 
@@ -25,6 +26,14 @@ class Networked(Shell):
             assert line, self.said
             if found := re.match(r"cobnut: port (\d+) of the guest is port (\d+) of 127", line):
                 self.ports[int(found[1])] = int(found[2])
+
+
+def iperf3(port: int, megabytes: int, *words: str) -> int:
+    """Moves so many by Debian's client; how many bytes the receiving end has counted when all have left."""
+    command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-n", f"{megabytes}M", "-J", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)["end"]["sum_received"]["bytes"]
 
 
 @contextlib.contextmanager

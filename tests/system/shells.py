@@ -12,18 +12,11 @@ from conftest import ROOT
 PROMPT = b"\x1b[K> "
 
 
-class Shell:
-    """`cobnut boot` with these words; `errors`: what is done about bytes that are no text, as bytes.decode() has it."""
+class Console:
+    """A process' output, on a pipe; `errors`: what is done about bytes that are no text, as bytes.decode() has it."""
 
-    def __init__(self, *words, stderr=None, errors="strict"):
-        self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", *map(str, words)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            start_new_session=True,
-        )
-        self.said, self.asked, self.errors = b"", 0, errors
+    def __init__(self, process, errors="strict"):
+        self.process, self.errors, self.said = process, errors, b""
 
     def until(self, text: bytes) -> str:
         """What is said up to `text`, from where the last one ended."""
@@ -33,6 +26,21 @@ class Shell:
             self.said += more
         before, self.said = self.said.split(text, 1)
         return before.decode(errors=self.errors).replace("\r", "")
+
+
+class Shell(Console):
+    """`cobnut boot` with these words."""
+
+    def __init__(self, *words, stderr=None, errors="strict"):
+        process = subprocess.Popen(
+            [str(ROOT / "cobnut"), "boot", *map(str, words)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        super().__init__(process, errors)
+        self.asked = 0
 
     def type(self, keys: str) -> None:
         self.process.stdin.write(keys.encode())

@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pytest
 import write_log
@@ -139,7 +140,7 @@ class Load:
     clients: list[Client]
     events: list[Event]
 
-    @property
+    @cached_property
     def marks(self) -> dict[int, tuple[int, int]]:
         """Places in `events`: clients that have got an answer there, and to which transaction."""
         place = self.engine.disk_mb * MB

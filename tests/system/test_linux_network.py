@@ -5,7 +5,6 @@ for, every byte arrives, a driver that dies costs time alone, and nobody is refu
 
 import contextlib
 import hashlib
-import json
 import random
 import re
 import socket
@@ -14,6 +13,7 @@ import time
 from http.client import HTTPConnection
 from pathlib import Path
 
+import networks
 import pytest
 from linux_boots import console_of, serving, with_root
 
@@ -115,7 +115,7 @@ def test_a_web_server_serves_what_is_outside(tmp_path, files, small):
     packages.ensure(packages.WRK)
     (files / "page").write_text("a page\n")
     with served(tmp_path, files, WEB, HTTP, small=small) as linux:
-        linux.until("ready\n")
+        linux.until(b"ready\r\n")
         port = linux.ports[HTTP]
         assert fetched(port) == (files / "data").read_bytes()
         command = ["wrk", "-t1", "-c20", "-d2s", f"http://127.0.0.1:{port}/page"]
@@ -125,22 +125,14 @@ def test_a_web_server_serves_what_is_outside(tmp_path, files, small):
         assert fetched(port, "/page") == b"a page\n"
 
 
-def iperf3(port, *words):
-    """Moves 16 MB by Debian's client; how many bytes the receiving end has counted when it hears that all have left."""
-    command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-n", "16M", "-J", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)["end"]["sum_received"]["bytes"]
-
-
 def test_iperf3_moves_bytes_both_ways(tmp_path, files):
     """A server for each, or the second client is one too many while the first one's ends."""
     packages.ensure(packages.IPERF)
     once = f"iperf3 -s -1 >/tmp/log & listens {IPERF}; wait $!"
     with served(tmp_path, files, f"{LISTENS}\n{once}\n{once}", IPERF) as linux:
         for words in ((), ("-R",)):
-            linux.until("listens\n")
-            assert iperf3(linux.ports[IPERF], *words) > 8 * MB
+            linux.until(b"listens\r\n")
+            assert networks.iperf3(linux.ports[IPERF], 16, *words) > 8 * MB
 
 
 STREAM = 7000
@@ -158,19 +150,19 @@ def test_every_byte_of_a_stream_arrives(tmp_path, files, root):
     pause = 0.1 if root else 0  # after a piece, so that drivers die meanwhile
     with served(tmp_path, files, f"{FORKS if root else ''}\n{MOVED}", STREAM, root=root) as linux:
         place = ("127.0.0.1", linux.ports[STREAM])
-        linux.until("listens\n")
+        linux.until(b"listens\r\n")
         with socket.create_connection(place) as stream:
             for at in range(0, len(data), PIECE):
                 stream.sendall(data[at : at + PIECE])
                 time.sleep(pause)
-        said = linux.until("listens\n")
+        said = linux.until(b"listens\r\n")
         assert f"got {hashlib.sha256(data).hexdigest()}" in said, said
         with socket.create_connection(place) as stream:
             while piece := stream.recv(PIECE, socket.MSG_WAITALL):
                 back += piece
                 time.sleep(pause)
         assert back == data
-        said += linux.until("ready\n")
+        said += linux.until(b"ready\r\n")
         assert (said.count("init: e1000: started again") > 1) == bool(root), said
 
 
@@ -189,7 +181,7 @@ def test_who_comes_by_ssh_gets_what_a_command_says_and_its_status(tmp_path, file
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     (files / "key.pub").write_bytes(Path(f"{key}.pub").read_bytes())
     with served(tmp_path, files, SSHD, SSH) as linux:
-        linux.until("ready\n")
+        linux.until(b"ready\r\n")
         unknown = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"]
         ssh = ["ssh", "-F", "none", *unknown, "-i", str(key), "-p", str(linux.ports[SSH]), "root@127.0.0.1"]
         done = subprocess.run([*ssh, "uname -s; exit 7"], capture_output=True, text=True, check=False)

@@ -3,11 +3,9 @@
 net/throughput` moves IPERF_MB of them, here it is 1 MB.
 """
 
-import json
 import os
 import random
 import re
-import subprocess
 import zlib
 from array import array
 
@@ -20,14 +18,6 @@ MB = int(os.environ.get("IPERF_MB", "1"))
 SECONDS = 240 + 20 * MB  # of processor time
 PORT = 5201
 VERSATILEPB = ("--board", "versatilepb")
-
-
-def iperf3(system, *words: str) -> int:
-    """Runs the client for MB; how many bytes the receiving end has counted."""
-    command = ["iperf3", "-c", "127.0.0.1", "-p", str(system.ports[PORT]), "-n", f"{MB}M", "-J", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return json.loads(done.stdout)["end"]["sum_received"]["bytes"]
 
 
 def said(system, what: str) -> tuple[int, int]:
@@ -44,12 +34,12 @@ def test_iperf3s_bytes_arrive_as_they_were_sent(words, tmp_path):
     data = random.Random(5201).randbytes((MB + 1) << 20)  # more than is sent: the file's end is no part of it
     (tmp_path / "data").write_bytes(data)
     with networks.running("throughput", "--net", *words, seconds=SECONDS, ports={PORT}) as system:
-        counted = iperf3(system, "-F", str(tmp_path / "data"))
+        counted = networks.iperf3(system.ports[PORT], MB, "-F", str(tmp_path / "data"))
         received, checksum = said(system, "received")
         assert MB << 20 <= received == counted
         assert checksum == zlib.crc32(data[:received])
 
-        counted = iperf3(system, "-R", "-F", str(tmp_path / "back"))
+        counted = networks.iperf3(system.ports[PORT], MB, "-R", "-F", str(tmp_path / "back"))
         sent, _ = said(system, "sent")
         back = (tmp_path / "back").read_bytes()
         assert MB << 20 <= counted <= sent and counted <= len(back)

@@ -25,6 +25,8 @@ PROGRAM = "qemu-system-i386"
 OLDEST = 10  # the first major version whose plugins can read registers and physical addresses as the laboratory does
 EXIT_PORT = 0xF4
 POLL_SECONDS = 0.1  # between looks at a console on which a text is waited for
+# words for a console that is read on the standard output and written on the input
+CONSOLE_ON_PIPES = ("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console")
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def follow(boot: Boot, seen: Callable[[bytes], None], *, seconds: float | None =
     After `seconds` the run is cut off.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name, open(Path(name) / own("errors"), "w+") as errors:
-        words = [*command(boot, Path(name)), "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+        words = [*command(boot, Path(name)), *CONSOLE_ON_PIPES]
         start = time.monotonic()
         with subprocess.Popen(
             words, cwd=name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors

@@ -83,6 +83,4 @@ def postgresql_cases(files: Path) -> list[Case]:
 def _unpacked(folder: Path, title: str, packages: Sequence[str]) -> Path:
     """These packages for 32 bits and no others, below `folder`."""
     with private_apt.lists(f"what compiles {title}") as apt:
-        for archive in apt.download(*packages):
-            run_logged(["dpkg-deb", "-x", str(archive), str(folder)], LOG)
-    return folder
+        return private_apt.unpack(apt.download(*packages), folder, LOG)

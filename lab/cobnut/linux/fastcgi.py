@@ -28,9 +28,7 @@ def ensure() -> Path:
 
 def _make(folder: Path) -> None:
     with private_apt.lists(f"the package {PACKAGE} for i386") as apt:
-        (archive,) = apt.download(PACKAGE)
-        tree = apt.folder / "tree"
-        run_logged(["dpkg-deb", "-x", str(archive), str(tree)], "fastcgi-unpack.log")
+        tree = private_apt.unpack(apt.download(PACKAGE), apt.folder / "tree", "fastcgi-unpack.log")
         include, library = f"-I{tree / 'usr/include'}", str(tree / "usr" / LIBRARY)
         words = [*guest_programs.COMPILER, include, "-o", str(folder / PROGRAM), str(SOURCE), library]
         run_logged(words, f"guest-{PROGRAM}.log")

@@ -85,7 +85,6 @@ def _download(version: str | None, target: Path) -> None:
     # the package is for all architectures, and there are most of its versions in the lists of the usual one
     with private_apt.lists(f"{PACKAGE}", architecture="amd64", security=True) as apt:
         chosen = choose(apt.versions(PACKAGE), version)
-        (archive,) = apt.download(f"{PACKAGE}={chosen}")
-        run_logged(["dpkg-deb", "-x", str(archive), str(apt.folder / "files")], "linux-unpack.log")
-        shutil.move(apt.folder / "files/usr/src" / ARCHIVE, target / ARCHIVE)
+        files = private_apt.unpack(apt.download(f"{PACKAGE}={chosen}"), apt.folder / "files", "linux-unpack.log")
+        shutil.move(files / "usr/src" / ARCHIVE, target / ARCHIVE)
     (target / VERSION).write_text(f"{chosen}\n")

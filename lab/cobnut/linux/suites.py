@@ -213,8 +213,7 @@ def kernel_folder(_: Path, target: Path) -> None:
 def _libraries(folder: Path) -> tuple[str, ...]:
     """What a compiler is told of DEVELOPMENT, unpacked to `folder`."""
     with private_apt.lists("libraries for the kernel's tests") as apt:
-        for archive in apt.download(*DEVELOPMENT):
-            run_logged(["dpkg-deb", "-x", str(archive), str(folder)], "linux-suites.log")
+        private_apt.unpack(apt.download(*DEVELOPMENT), folder, database_suites.LOG)
     return (
         f"-I{folder / 'usr/include'}",
         f"-L{folder / 'usr/lib/i386-linux-gnu'}",
@@ -287,7 +286,7 @@ SUITES = {
             "postgresql",
             "PostgreSQL's",
             "postgresql",
-            "postgresql-15",
+            f"postgresql-{database_suites.POSTGRESQL}",
             database_suites.postgresql_folder,
             database_suites.postgresql_cases,
             300,

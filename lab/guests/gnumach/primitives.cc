@@ -19,11 +19,12 @@
  */
 #include "mach.h"
 
+#include <cobnut/lab.h>
+
 namespace {
 
 constexpr unsigned rounds = 48, warmup = 8;
 constexpr Word block = 16 * page_size, all_pages = (rounds + warmup) * page_size;
-constexpr Word mark_begin = 0xC0B00001, mark_iteration = 0xC0B00002, mark_end = 0xC0B00003;
 
 struct alignas(16) Stack {
     char bytes[2 * page_size];
@@ -38,18 +39,16 @@ void must(unsigned number, bool holds)
     if (!holds && !failures++) first_failure = number;
 }
 
-void mark(Word kind, Word value) { __asm__ volatile("xchg %%cx, %%cx" : : "a"(kind), "d"(value) : "memory"); }
-
 template <typename Once> void measure(unsigned number, Once once)
 {
     for (unsigned i = 0; i < warmup; i++) once(i);
-    mark(mark_begin, number);
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, number);
     for (unsigned i = 0; i < rounds; i++) {
-        mark(mark_iteration, 0);
+        cobnut_lab_mark(COBNUT_LAB_ITER, 0);
         once(warmup + i);
     }
-    mark(mark_iteration, 0);
-    mark(mark_end, number);
+    cobnut_lab_mark(COBNUT_LAB_ITER, 0);
+    cobnut_lab_mark(COBNUT_LAB_END, number);
 }
 
 volatile Word *words(Word address) { return reinterpret_cast<volatile Word *>(address); }
