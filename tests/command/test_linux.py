@@ -3,12 +3,12 @@
 findings.
 """
 
-import subprocess
+import shutil
 
 import pytest
 
 import made_up
-from cobnut import apt_sources, cpio, linux_guest
+from cobnut import apt_sources, cpio, linux_guest, private_apt
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError
 from cobnut.experiments import linux_sanitized
@@ -52,9 +52,10 @@ def mirror(monkeypatch, tmp_path):
             (apt.folder / "one.deb").touch()
         return ""
 
-    def unpack(command, log):
-        files = tmp_path / "files"
-        subprocess.run(["cp", "-r", str(files), command[-1]], check=True)
+    def unpack(archives, folder, log):
+        assert [archive.name for archive in archives] == ["one.deb"]
+        shutil.copytree(tmp_path / "files", folder)
+        return folder
 
     for name in ("boot", "bin"):
         (tmp_path / "files" / name).mkdir(parents=True)
@@ -63,7 +64,7 @@ def mirror(monkeypatch, tmp_path):
     (tmp_path / "files/bin/busybox").touch()
     (tmp_path / "linux").mkdir()
     monkeypatch.setattr(Apt, "run", run_apt)
-    monkeypatch.setattr(linux_guest, "run_logged", unpack)
+    monkeypatch.setattr(private_apt, "unpack", unpack)
     monkeypatch.setattr(apt_sources, "read_sources", lambda: SOURCES)
     monkeypatch.setattr(apt_sources, "codename", lambda: "trixie")
     monkeypatch.delenv("COBNUT_NO_INSTALL", raising=False)
