@@ -29,7 +29,10 @@ export DISPLAY={DISPLAY}
 {IN_TURNS}
 $LIMIT
 """
-TURNS = 3  # of each run: before the first one is printed, one to get warm, and then those that are measured
+# of each run: before the first one is printed, one to get warm; then those that are measured; and what is between the
+# last one and the line that sums them up, which has no repetitions
+MEASURED = 5
+TURNS = MEASURED + 1
 # page tables are switched from x11perf to the X server and back, unless one of them is in a small space; with Linux in
 # a large one for each system call as well
 SWITCHES = {NATIVE: 2, SMALL: 2, SERVERS: 0, ALL: 0}
@@ -108,7 +111,7 @@ def work(requests: Sequence[Request], more: int) -> Work:
 def each(request: Request, more: int, peer: Peer) -> Drawn:
     """An object of the repetitions that one run has more than the other."""
     once, often = (peer.loops[loop.name].region for loop in request.loops(more))
-    return drawn(once, often, (TURNS - 1) * more * request.objects)
+    return drawn(once, often, more * request.objects, MEASURED)
 
 
 def judge_request(name: str, found: Mapping[str, Mapping[str, Drawn]]) -> Iterator[Check]:
@@ -153,7 +156,7 @@ EXPERIMENT = Experiment(
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
-        "repetitions": Setting(50, 30, range(20, 201), "of a request in a turn of x11perf's, beside one to four"),
+        "repetitions": Setting(200, 100, range(20, 1001), "of a request in a turn of x11perf's, beside one to four"),
     },
     run=run,
     plots=SHEET.all_plots,

@@ -3,7 +3,8 @@
 it draws more often, the difference is these repetitions alone.
 """
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cobnut.experiments.linux_programs import ALL, CACHES, LARGE, NATIVE, SERVERS, SMALL
@@ -44,13 +45,22 @@ class Drawn:
         return self.cycles - sum(self.ledger[category] for category in CACHES)
 
 
-def drawn(once: Region, often: Region, more: int) -> Drawn:
-    """One of the `more` repetitions that `often` has beyond `once`."""
+def drawn(once: Region, often: Region, more: int, turns: int = 1) -> Drawn:
+    """One of the `more` repetitions that each of the first `turns` of `often` has beyond those of `once`. Counts are
+    the median turns', as few of them have what else the X server and Linux do now and then; the ledgers are the mean
+    ones'.
+    """
 
     def of(counter: str) -> float:
         names = INSTRUCTIONS if counter == "instructions" else (counter,)
-        before, after = (sum(sum(region["per_iteration"].get(name, ())) for name in names) for region in (once, often))
+        before, after = (_median(region, names, turns) for region in (once, often))
         return (after - before) / more
 
-    ledger = {category: (often["ledger"][category] - cycles) / more for category, cycles in once["ledger"].items()}
+    ledger = {name: (often["ledger"][name] - cycles) / turns / more for name, cycles in once["ledger"].items()}
     return Drawn({counter: of(counter) for counter in COUNTED}, ledger)
+
+
+def _median(region: Region, counters: Iterable[str], turns: int) -> float:
+    """Of the counters' sum in a turn. What a machine does not have is not counted on it."""
+    rows = [row[:turns] for counter in counters if (row := region["per_iteration"].get(counter))]
+    return float(statistics.median(map(sum, zip(*rows, strict=True)))) if rows else 0
