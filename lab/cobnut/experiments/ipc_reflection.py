@@ -57,6 +57,11 @@ class Reflection(PingPong):
         return MANY if self.what == PAGES else 1
 
     @property
+    def instruction_log2_ns(self) -> int:
+        """A client runs for 2 ms before each stop, in which nothing is measured: a few instructions do."""
+        return 3 if self.what == STOP else 0
+
+    @property
     def iterations(self) -> int:
         """Between two faults there is one in which the page is taken back, between two stops one in which it runs."""
         return 2 * self.rounds - 1 if self.step == 2 else self.rounds

@@ -116,6 +116,11 @@ class PingPong:
         return f"small={self.small} sysenter={'on' if self.sysenter else 'off'}"
 
     @property
+    def instruction_log2_ns(self) -> int:
+        """How long an instruction takes in the guest's time."""
+        return 0
+
+    @property
     def iterations(self) -> int:
         """Measured ones, for each size."""
         return self.rounds * (2 if self.halves else 1)
@@ -235,6 +240,7 @@ def boot_of(lab: Lab, spec: PingPong, cpu: str | None = None) -> Boot:
         options=spec.options,
         cpu=cpu or lab.cpu,
         memory_mb=spec.memory_mb,
+        instruction_log2_ns=spec.instruction_log2_ns,
     )
 
 
