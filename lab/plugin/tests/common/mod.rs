@@ -74,7 +74,8 @@ pub fn qemu(image: &Path, ram: &Path, plugin_arguments: &str) -> Output {
         .arg("-object")
         .arg(format!("memory-backend-file,id=m,size=16M,mem-path={},share=on", ram.display()))
         .args(["-machine", "pc,memory-backend=m", "-icount", "shift=0,sleep=off", "-display", "none"])
-        .args(["-serial", "null", "-monitor", "none", "-no-reboot"])
+        // a BIOS that finds no screen and no card has less to do
+        .args(["-nodefaults", "-serial", "null", "-no-reboot"])
         .args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"])
         .arg("-plugin")
         .arg(format!("{},{plugin_arguments}", plugin().display()))
