@@ -81,7 +81,11 @@ Word tsc_ticks_per_ms() {
     cpu::out8(pit_channel2, count & 0xff);
     cpu::out8(pit_channel2, count >> 8);
     std::uint64_t start = cpu::rdtsc();
-    while (!(cpu::in8(pit_gate) & 0x20)) {}
+    // About as long as a read of the port takes on a processor, which emulators take far longer for.
+    while (!(cpu::in8(pit_gate) & 0x20)) {
+        Word spins = 32;
+        asm volatile("1: loop 1b" : "+c"(spins));
+    }
     return static_cast<Word>(cpu::rdtsc() - start) / ms;
 }
 
