@@ -224,8 +224,9 @@ def asked(name, per_object, more=20):
     request = next(one for one in REQUESTS if one.name == name)
     loops = {}
     for n, loop in zip(request.repetitions(more), request.loops(more), strict=True):
-        cycles = [1_000 + n * request.objects * per_object] * 2 + [7]
-        region = {"per_iteration": {"cycles": cycles}, "ledger": {"instructions": sum(cycles)}, "iterations": 3}
+        cycles = [1_000 + n * request.objects * per_object] * uhlig02_table3.MEASURED + [7]
+        ledger = {"instructions": sum(cycles)}
+        region = {"per_iteration": {"cycles": cycles}, "ledger": ledger, "iterations": uhlig02_table3.TURNS}
         loops[loop.name] = Turns("small", loop.name, region, {}, [])
     return uhlig02_table3.each(request, more, Peer("small", loops, "", ()))
 
