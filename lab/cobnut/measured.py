@@ -105,6 +105,15 @@ NOTHING: Measured = {
 }
 
 
+def shifted(region: Region, by: int) -> Region:
+    """The same behind so many other switches."""
+    causes: list[Cause] = [
+        {**one, "switch": None if one["switch"] is None else one["switch"] + by} for one in region["causes"]
+    ]
+    taken: list[Taken] = [{**one, "switch": one["switch"] + by} for one in region.get("switches", [])]
+    return {**region, "causes": causes, "switches": taken}
+
+
 def joined(regions: Sequence[Region]) -> Region:
     """A case that was begun and ended several times as one, with the iterations of all: at least once. Without
     footprints, and functions of the kernel's.

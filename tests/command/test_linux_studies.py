@@ -12,6 +12,7 @@ from cobnut.experiments import (
     haertig97_aim,
     haertig97_compile,
     haertig97_lmbench,
+    linux_programs,
     talking_linux,
     uhlig02_catwc,
     uhlig02_fig7,
@@ -251,7 +252,8 @@ def framed(name, per_frame, misses, refilled=0, frames=10):
     for tics in (uhlig02_fig8.ONCE, uhlig02_fig8.ONCE + frames):
         row = {counter: [tics * misses] for counter in ("itlb_misses", "dtlb_misses")}
         row |= {"cycles": [5_000 + tics * per_frame]}
-        ledger = {"cache_refill": tics * refilled, "write_back": 0, "instructions": 5_000}
+        ledger = {"cache_refill": tics * refilled, "write_back": 0}
+        ledger["instructions"] = 5_000 + tics * (per_frame - refilled)
         region = {"per_iteration": row, "ledger": ledger, "iterations": 1}
         loops[uhlig02_fig8.name_of(tics)] = Turns(name, "stroll", region, {}, [])
     return uhlig02_fig8.each(Peer(name, loops, "", ()), frames)
@@ -268,7 +270,7 @@ def test_strolls_are_told_apart_by_what_the_game_prints():
 
 def test_a_frame_has_nothing_of_the_games_start():
     found = framed("small", 200, 3)
-    assert (found.cycles, found.counted["itlb_misses"], found.ledger["instructions"]) == (200, 3, 0)
+    assert (found.cycles, found.counted["itlb_misses"], found.ledger["instructions"]) == (200, 3, 200)
 
 
 def test_a_frame_gains_and_misses_what_the_paper_says():
@@ -284,6 +286,53 @@ def test_a_frame_gains_and_misses_what_the_paper_says():
     slower = {"small": framed("small", 1000, 9), "servers": framed("servers", 1020, 9, refilled=20)}
     checks = {check.name: check.ok for check in uhlig02_fig8.judge(slower)}
     assert not checks["servers.small"] and checks["servers.without_caches"]
+
+
+def booted(cycles, ledger, switch, doubts=()):
+    """A boot in which a loop took so much, and whose refills are charged to the one switch that it saw."""
+    switches = [{"from": "a", "to": "b", "how": switch, "at": None}]
+    cause = {"category": "cache_refill", "kind": "flushed", "switch": 0, "refills": 1, "cycles": ledger}
+    region = {
+        "case": 0,
+        "iterations": 1,
+        "per_iteration": {"cycles": [cycles]},
+        "ledger": {"cache_refill": ledger, "write_back": 0},
+        "cycles_total": cycles,
+        "cycles_per_iteration": [cycles],
+        "space": "a",
+        "spaces": ["a"],
+        "causes": [cause],
+    }
+    turns = Turns("all", "key", region, {"os": {"cycles": [cycles]}}, switches)
+    return Peer("all", {"key": turns}, "shown\n", tuple(doubts))
+
+
+def test_boots_of_a_kernel_are_turns_of_one():
+    one = linux_programs.joined([booted(900, 100, "cr3"), booted(950, 170, "segments", ["?"]), booted(990, 120, "cr3")])
+    turns = one.loops["key"]
+    assert (turns.iterations, turns.cycles, turns.own("os")) == (3, 950, 950), "the median"
+    assert turns.without_caches == pytest.approx((800 + 780 + 870) / 3), "the mean, as the ledger is"
+    assert [charge.how for charge in turns.row().causes] == ["cr3", "segments", "cr3"]
+    assert one.doubts == ("?",) and one.console.count("shown") == 3
+    alone = booted(900, 100, "cr3")
+    assert linux_programs.joined([alone]) is alone
+
+
+def test_boots_of_a_kernel_differ_in_the_files_before_the_others(monkeypatch):
+    found = []
+
+    def prepared(wish, folder):
+        found.append((wish.small, {path.name: path.stat().st_size for path in (folder / "files").iterdir()}))
+        raise CobnutError("nothing is booted")
+
+    monkeypatch.setattr(linux_programs.guest, "prepare", prepared)
+    lab = made_up.lab(uhlig02_mysql.EXPERIMENT)
+    work = linux_programs.Work(None, "true", (), 0, files={"text": b"x"})
+    for number in range(3):
+        with pytest.raises(CobnutError, match="nothing is booted"):
+            linux_programs._measured(lab, work, "all", number)
+    sizes = [files.get(linux_programs.PADDING, 0) for _, files in found]
+    assert len(set(sizes)) == 3 and sizes[0] == 0 and all(files["text"] == 1 for _, files in found)
 
 
 def test_a_stroll_is_as_long_as_it_was_asked_for_and_ends():

@@ -17,7 +17,7 @@ from cobnut import measured as written
 from cobnut.checks import Check, exactly, judge
 from cobnut.emulators import Boot, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Lab, runner
+from cobnut.experiments import Lab, Setting, runner
 from cobnut.linux import guest, images, native, os_layer, server, verdict
 from cobnut.linux.guest import Wish
 from cobnut.results import LedgerRow, Result, Series
@@ -37,6 +37,9 @@ PROCESSES = paths.ROOT / "lab" / "guests" / "linux-server.toml"
 BEGIN, END = "the next one", "that was all"  # of turns
 WARMUP = 1  # turns before the measured one, after which all files are in memory
 CACHES = ("cache_refill", "write_back")  # of the ledger
+# of boots that are to differ in where pages lie: a file of so many more bytes in each, before all others
+PADDING, PADDING_BYTES = "0", 11 * 4096
+BOOTS = Setting(3, 1, range(1, 101), "of each kernel, in each of which pages lie elsewhere")
 NO_SYMBOL = "no symbol "  # without symbols of ours all user code counts as such, which is right for Debian's kernel
 
 
@@ -127,8 +130,10 @@ class Turns:
 
     @property
     def without_caches(self) -> float:
-        """The same without what caches refill and write back, which depends on where pages lie in physical memory."""
-        return self.cycles - self.booked(*CACHES)
+        """The mean turn's without what caches refill and write back, which depends on where pages lie in physical
+        memory.
+        """
+        return statistics.mean(self.region["per_iteration"]["cycles"]) - self.booked(*CACHES)
 
     def _part(self, name: str, what: str = "instructions") -> float:
         return float(statistics.median(self.parts[name][what])) if name in self.parts else 0
@@ -179,17 +184,45 @@ COUNTED = (
 )
 
 
-def measure(lab: Lab, work: Work, peers: Sequence[str]) -> dict[str, Peer]:
-    """Boots each of the peers with the program."""
-    return runner.mapped(lab, peers, lambda name: _measured(lab, work, name))
+def measure(lab: Lab, work: Work, peers: Sequence[str], boots: int = 1) -> dict[str, Peer]:
+    """Boots each of the peers with the program, so often: in each boot pages lie elsewhere in physical memory, so that
+    other lines collide in the caches.
+    """
+    wanted = [(name, number) for name in peers for number in range(boots)]
+    found = runner.mapped(lab, wanted, lambda one: _measured(lab, work, *one), note=lambda one: one[0])
+    return {name: joined([found[name, number] for number in range(boots)]) for name in peers}
 
 
-def _measured(lab: Lab, work: Work, name: str) -> Peer:
+def joined(boots: Sequence[Peer]) -> Peer:
+    """A kernel's boots as one, with the turns of all."""
+    first = boots[0]
+    if len(boots) == 1:
+        return first
+    loops = {name: _turns_of_all([one.loops[name] for one in boots]) for name in first.loops}
+    doubts = tuple(doubt for one in boots for doubt in one.doubts)
+    return Peer(first.name, loops, "".join(one.console for one in boots), doubts, first.measured)
+
+
+def _turns_of_all(boots: Sequence[Turns]) -> Turns:
+    regions, switches = [], list[written.Switch]()
+    for one in boots:
+        regions.append(written.shifted(one.region, len(switches)))
+        switches += one.switches
+    parts = {
+        part: {what: [value for one in boots for value in one.parts[part][what]] for what in counted}
+        for part, counted in boots[0].parts.items()
+    }
+    return Turns(boots[0].peer, boots[0].loop, written.joined(regions), parts, switches)
+
+
+def _measured(lab: Lab, work: Work, name: str, boot_number: int) -> Peer:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as given:
         folder = Path(given)
         files = folder / "files"
         files.mkdir()
         _fill(files, work)
+        if boot_number:
+            (files / PADDING).write_bytes(bytes(boot_number * PADDING_BYTES))
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
         command = work.commands.get(name, work.command)

@@ -60,8 +60,9 @@ def run(lab: Lab) -> Result:
     )
     command = " && ".join([f". ./{web.SCRIPT}", *(command_of(server, sizes, requests) for server in SERVERS)])
     work = Work(None, command, loops, WARMUP, files=web.files(), image=web.IMAGE, others=web.programs())
-    peers = linux_programs.measure(lab, work, PEERS)
-    checks = [*judge(sizes, requests, peers), *linux_programs.judge_peers(peers, 1)]
+    boots = lab.settings["boots"]
+    peers = linux_programs.measure(lab, work, PEERS, boots)
+    checks = [*judge(sizes, requests, peers), *linux_programs.judge_peers(peers, boots)]
     return linux_programs.result(lab, peers, series_of(sizes, requests, peers), checks)
 
 
@@ -132,7 +133,10 @@ EXPERIMENT = Experiment(
     sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
-    settings={"requests": Setting(20, 10, range(1, 10_001), "measured with each working set, and before that")},
+    settings={
+        "requests": Setting(20, 10, range(1, 10_001), "measured with each working set, and before that"),
+        "boots": linux_programs.BOOTS,
+    },
     run=run,
     plots=plots,
     show=show,

@@ -33,14 +33,14 @@ PUBLISHED: Mapping[str, Rule] = {
 
 def run(lab: Lab) -> Result:
     """Boots each kernel with the X server, and has the game play both strolls."""
-    frames = lab.settings["frames"]
-    peers = linux_programs.measure(lab, work(frames), PAPERS if lab.quick else PEERS)
-    found = {name: each(peer, frames) for name, peer in peers.items()}
+    frames, boots = lab.settings["frames"], lab.settings["boots"]
+    peers = linux_programs.measure(lab, work(frames), PAPERS if lab.quick else PEERS, boots)
+    found = {name: each(peer, frames, boots) for name, peer in peers.items()}
     checks = list(judge(found))
     for name, peer in peers.items():
-        checks += linux_programs.judge_peer(peer, 1)
+        checks += linux_programs.judge_peer(peer, boots)
         shown = peer.console.count(f"timed {ONCE + frames} gametics")
-        checks.append(SHEET.judge(f"{name}.played", shown, exactly(1)))
+        checks.append(SHEET.judge(f"{name}.played", shown, exactly(boots)))
     ledger = [LedgerRow(name, None, 1, "cycles", dict(one.ledger), one.cycles) for name, one in found.items()]
     emulator = f"{lab.emulator}, {linux_programs.versions()}"
     return lab.result(series_of(found), checks, ledger, emulator=emulator)
@@ -72,10 +72,10 @@ def work(frames: int) -> Work:
     )
 
 
-def each(peer: Peer, frames: int) -> Drawn:
+def each(peer: Peer, frames: int, boots: int = 1) -> Drawn:
     """A frame of those that one stroll has more than the other."""
     once, often = (peer.loops[name_of(tics)].region for tics in (ONCE, ONCE + frames))
-    return drawn(once, often, frames)
+    return drawn(once, often, frames, boots)
 
 
 def judge(found: Mapping[str, Drawn]) -> Iterator[Check]:
@@ -106,7 +106,10 @@ EXPERIMENT = Experiment(
     sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
-    settings={"frames": Setting(100, 30, range(10, 10_001), "that are measured, behind the stroll's first ones")},
+    settings={
+        "frames": Setting(200, 100, range(10, 10_001), "that are measured, behind the stroll's first ones"),
+        "boots": linux_programs.BOOTS,
+    },
     run=run,
     plots=SHEET.all_plots,
     show=show,

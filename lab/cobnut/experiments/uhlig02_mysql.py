@@ -59,8 +59,9 @@ def run(lab: Lab) -> Result:
     files = {SCRIPT: (images.FOLDER / SCRIPT).read_bytes()}
     loops = tuple(one.loop for one in SELECTS)
     work = Work(None, " && ".join(commands), loops, 0, files=files, image=IMAGE)
-    peers = linux_programs.measure(lab, work, PEERS)
-    checks = [*judge(peers), *linux_programs.judge_peers(peers, 1)]
+    boots = lab.settings["boots"]
+    peers = linux_programs.measure(lab, work, PEERS, boots)
+    checks = [*judge(peers), *linux_programs.judge_peers(peers, boots)]
     return linux_programs.result(lab, peers, series_of(lab, peers), checks)
 
 
@@ -111,6 +112,7 @@ EXPERIMENT = Experiment(
     settings={
         "simple": Setting(60, 30, range(1, 10_001), "simple queries that are measured, of each kind"),
         "complex": Setting(3, 2, range(1, 10_001), "complex ones"),
+        "boots": linux_programs.BOOTS,
     },
     run=run,
     plots=SHEET.all_plots,

@@ -41,8 +41,10 @@ class Drawn:
 
     @property
     def without_caches(self) -> float:
-        """The same without what caches refill and write back, which depends on where pages lie in physical memory."""
-        return self.cycles - sum(self.ledger[category] for category in CACHES)
+        """The mean turn's without what caches refill and write back, which depends on where pages lie in physical
+        memory.
+        """
+        return sum(cycles for category, cycles in self.ledger.items() if category not in CACHES)
 
 
 def drawn(once: Region, often: Region, more: int, turns: int = 1) -> Drawn:
