@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What studies of Linux make of what its programs print and of what the plugin counts. No emulator runs."""
 
+from dataclasses import replace
+
 import pytest
 
 import made_up
-from cobnut import published, results
+from cobnut import machines, published, results
 from cobnut.checks import alternatives, exactly, judge
 from cobnut.errors import CobnutError
 from cobnut.experiments import (
@@ -28,7 +30,7 @@ from cobnut.experiments.linux_programs import Peer, Turns
 from cobnut.experiments.talking_graph import GLOBAL
 from cobnut.experiments.uhlig02_table3 import REQUESTS
 from cobnut.linux import stroll
-from cobnut.results import Result
+from cobnut.results import Result, Series
 
 # as lmbench prints it, by the name of the row
 SAID = {
@@ -372,3 +374,92 @@ def test_each_row_names_checks_that_its_experiment_declares():
         declared = [one for name in sheet.names for one in alternatives(name)]
         assert set(row.checks) <= set(declared), row.name
     assert [row.name for row in uhlig02_table5.ROWS] == list(published.U02_TABLE5)
+
+
+def of_series(**series):
+    """A result with series over the names that their values have."""
+    made = [Series(name.replace("__", "."), "", list(values), list(values.values())) for name, values in series.items()]
+    return Result("x", None, results.provenance(), made, [], [])
+
+
+def row_of(name):
+    return next(row for row in uhlig02_table5.ROWS if row.name == name)
+
+
+def test_loads_of_the_table_are_read_from_curves_over_kernels_and_over_sizes():
+    past = {"getpid__limit_faults": {"native": 0, "large": 2, "small": 1}}
+    calls = of_series(getpid__cycles={"native": 100, "large": 220, "small": 110, "all": None}, **past)
+    (one,) = row_of("linux").taken(calls, 9)
+    assert one.cycles == {"native": 100, "large": 220, "small": 110}
+    assert one.without_faults == {"native": 100, "large": 202, "small": 101}
+    faults = {"apache__native__limit_faults": {0: 0, 32: 0}, "apache__small__limit_faults": {0: 2, 32: 3}}
+    pages = of_series(apache__native={0: 100, 32: 200}, apache__small={0: 130, 32: 230}, **faults)
+    found = row_of("apache").taken(pages, 10)
+    assert [one.cycles for one in found] == [{"native": 100, "small": 130}, {"native": 200, "small": 230}]
+    assert [one.without_faults for one in found] == [{"native": 100, "small": 110}, {"native": 200, "small": 200}]
+
+
+def test_no_load_of_a_row_may_lose_by_small_spaces():
+    pages = row_of("apache")
+
+    def slower(*all_small):
+        after = dict(enumerate(all_small))
+        curves = of_series(apache__small=dict.fromkeys(after, 1000), apache__all=after)
+        return uhlig02_table5.judge_slower(pages, pages.taken(curves, 0))
+
+    assert slower(900, 1009).ok and slower(900, 1009).measured == pytest.approx(1.009)
+    assert not slower(900, 1011).ok
+    assert not slower().ok, "nothing was measured"
+
+
+def test_all_rows_together_may_be_a_twentieth_behind_native_and_one_that_was_not_measured_there_does_not_count():
+    def checks(web, calls):
+        kernels = {"native": 100, "small": web}
+        taken = {
+            row_of("gcc"): [uhlig02_table5.Taken(kernels, {"native": 100, "small": 100})],
+            row_of("linux"): [uhlig02_table5.Taken({"native": 10, "small": calls}, {"native": 10, "small": calls})],
+            row_of("doom"): [uhlig02_table5.Taken({"small": 1, "servers": 7}, {})],
+        }
+        return {check.name: (check.measured, check.ok) for check in uhlig02_table5.judge_behind(taken)}
+
+    assert checks(121, 10) == {
+        "behind.cycles": (pytest.approx(1.1), False),
+        "behind.without_faults": (pytest.approx(1), True),
+    }
+    assert checks(104, 10.4)["behind.cycles"] == (pytest.approx(1.04), True)
+
+
+def test_a_row_whose_experiment_ends_in_an_error_was_not_measured_and_the_others_are(monkeypatch, capsys):
+    def found(lab):
+        if lab.experiment == "uhlig02/gcc":
+            raise CobnutError("the compiler had not ended")
+        return of_checks(**{name: 0.1 for row in uhlig02_table5.ROWS for name in row.checks})
+
+    def one(name):
+        return replace(find(name), run=found)
+
+    monkeypatch.setattr(uhlig02_table5.experiments, "find", one)
+
+    def measured(only):
+        return uhlig02_table5.run(made_up.lab(uhlig02_table5.EXPERIMENT, only=uhlig02_table5.ONLY.index(only)))
+
+    result = measured("all")
+    checks = {check.name: check.measured for check in result.checks}
+    assert (checks["gcc"], checks["doom"]) == (None, 0.1)
+    assert "uhlig02/gcc: the compiler had not ended" in capsys.readouterr().out
+    assert "behind.cycles" in checks
+    assert "behind.cycles" not in {check.name for check in measured("doom").checks}, "it is about all rows"
+
+
+def test_what_else_a_rows_experiment_checks_must_not_have_failed():
+    result = of_checks(saved=0.0, doubts=3.0, turns=0.0)
+    check = uhlig02_table5.judge_experiment(row_of("gcc"), result)
+    assert (check.measured, check.ok) == (1, False) and check.why.endswith(" doubts")
+    assert uhlig02_table5.judge_experiment(row_of("gcc"), of_checks(saved=0.0)).ok
+    assert not uhlig02_table5.judge_experiment(row_of("gcc"), of_checks()).ok, "it has found nothing"
+
+
+def test_a_fault_past_a_limit_takes_what_the_machine_says_or_was_told():
+    lab = replace(made_up.lab(uhlig02_table5.EXPERIMENT), model=machines.load("pentium4-1400"))
+    assert uhlig02_table5.fault_cycles(lab) == 500 + 1649
+    assert uhlig02_table5.fault_cycles(replace(lab, overrides={"entry.fault_cycles": "400"})) == 400 + 1649
