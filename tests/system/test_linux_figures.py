@@ -10,10 +10,10 @@ from conftest import run_cobnut
 CALLS = ("uhlig02/table2", "haertig97/getpid")
 
 
-def run_quickly(name, folder):
+def run_quickly(name, folder, *words):
     """The result of one quick run."""
     files = ["--json", str(folder / "result.json"), "--report", str(folder)]
-    done = run_cobnut("run", name, "--quick", *files)
+    done = run_cobnut("run", name, "--quick", *words, *files)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((folder / "result.json").read_text())
 
@@ -64,6 +64,16 @@ def test_an_x_server_in_a_small_space_is_asked_without_switches_of_page_tables(t
     rows = rows_of(result)
     assert rows["pointer.trace_misses"]["servers"] < rows["pointer.trace_misses"]["small"]
     assert rows["pointer.cr3_writes"]["servers"] < 1 < rows["pointer.cr3_writes"]["small"]
+
+
+def test_a_row_of_the_papers_summary_is_told_with_how_far_it_is_behind_native(tmp_path):
+    result = run_quickly("uhlig02/table5", tmp_path, "--set", "only=linux")
+    assert not failed(result)
+    checks = {check["name"]: check["measured"] for check in result["checks"]}
+    assert checks.keys() == {"linux.least", "linux.most", "linux.slower", "linux.failed"}
+    assert checks["linux.slower"] == pytest.approx(1 / (1 + checks["linux.least"])), "the call that gains least"
+    rows = rows_of(result)
+    assert rows["times.large"]["linux"] > (1 + checks["linux.least"]) * rows["times.small"]["linux"] > 1
 
 
 def test_web_servers_are_groups_of_which_the_kernel_sees_nothing(tmp_path):
