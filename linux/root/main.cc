@@ -12,6 +12,7 @@
 //                     whose spaces are small; of all processes' the kernel decides which
 //   slot=256          MB of the server's
 //   disk=0            MB of memory that outlive the server: its RAM disk
+//   width=0 height=0  pixels that the display is to show, if there is a driver for one
 //   starts=1          how often the server is started in all: again after a panic, or when it was killed
 //   kill=0            kills the server, once, when it has made so many threads for processes; 0: does not
 //   later=0           ms after that
@@ -39,7 +40,8 @@ constexpr int bad_input = 2;
 constexpr unsigned first_driver = 2; // of the modules
 constexpr Word drivers_pages = 1024; // of memory, in all, the server's buffers among it
 // The server as a program: it makes a thread for each device that it uses, which runs before its main thread.
-constexpr char description[] = "server name=linux uses=" SERVICE_DISK "+" SERVICE_NIC " priority=120 start=0";
+constexpr char description[] = "server name=linux uses=" SERVICE_DISK "+" SERVICE_NIC "+" SERVICE_DISPLAY
+                               "+" SERVICE_INPUT " priority=120 start=0";
 
 constinit Memory memory;
 constinit init::System programs;
@@ -50,7 +52,7 @@ constinit bool audited = false;
 /// What the server is started from, as the command line says.
 struct {
     cobnut::Module image, initrd;
-    unsigned megabytes, disk, slot, starts;
+    unsigned megabytes, disk, slot, starts, width, height;
     bool small_processes;
 } constinit server = {};
 
@@ -95,7 +97,8 @@ void copy_text(char *to, size_t room, const char *from)
 
 void start_server()
 {
-    if (const char *wrong = memory.load(server.image, server.initrd, server.megabytes, server.disk, server.slot))
+    if (const char *wrong =
+            memory.load(server.image, server.initrd, server.megabytes, server.disk, server.slot, server.width != 0))
         refuse(wrong);
     if (!linux_program) {
         linux_program = &programs.adopt(description);
@@ -103,6 +106,8 @@ void start_server()
     }
     if (!programs.start_outside(*linux_program, Threads::utcbs(), Threads::servers)) refuse("too little memory");
     server_boot &boot = memory.boot();
+    boot.screen_width = server.width;
+    boot.screen_height = server.height;
     copy_text(boot.command_line, sizeof boot.command_line, arguments(server.image.command_line));
     if (const char *wrong =
             threads.start(*linux_program, boot, memory.entry(), memory.stack(), server.slot, server.small_processes))
@@ -162,7 +167,8 @@ bool answer_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
     L4_StoreMRs(1, 2, words);
     const bool write = L4_Label(tag) & L4_Writable;
     L4_MapItem_t item;
-    if (!memory.resolve(words[0], item) && !programs.resolve(*linux_program, words[0], write, item)) {
+    if (!memory.resolve(words[0], item) && !programs.resolve(*linux_program, words[0], write, item) &&
+        !memory.resolve_screen(words[0], item)) {
         report_fault(from, tag, words);
         return false;
     }
@@ -177,7 +183,7 @@ void count_thread()
     if (!drop.each || ++drop.threads < drop.each) return;
     drop.threads = 0;
     rpc::Client client{threads.main(), linux_program->number()};
-    static constexpr const char *services[] = {SERVICE_DISK, SERVICE_NIC};
+    static constexpr const char *services[] = {SERVICE_DISK, SERVICE_NIC, SERVICE_DISPLAY, SERVICE_INPUT};
     for (const char *service : services) {
         const auto driver = programs.handle(init::Open{}, client, service);
         if (driver) programs.end(*programs.owner({.raw = driver.value}), bad_input);
@@ -251,6 +257,8 @@ int cobnut_main(const char *command_line)
     server.disk = options.number("disk", 0, &bad);
     server.starts = options.number("starts", 1, &bad);
     server.slot = options.number("slot", 256, &bad);
+    server.width = options.number("width", 0, &bad);
+    server.height = options.number("height", 0, &bad);
     doom.threads = options.number("kill", 0, &bad);
     doom.later = options.number("later", 0, &bad);
     drop.each = options.number("drop", 0, &bad);

@@ -11,6 +11,8 @@ namespace linux_root {
 namespace {
 
 constexpr L4_Word_t megabyte = 1u << 20;
+alignas(4096) constinit char no_screen[4096] = {}; // what is drawn while there is no display
+
 constexpr L4_Word_t least_aliases = 16 * megabyte, most_aliases = 256 * megabyte;
 
 /// Of conventional memory, in MB.
@@ -66,11 +68,12 @@ void Memory::clear(L4_Word_t to, L4_Word_t size)
 }
 
 const char *Memory::load(const cobnut::Module &server, const cobnut::Module &initrd, unsigned megabytes, unsigned disk,
-                         unsigned slot)
+                         unsigned slot, bool screen)
 {
     if (!cobnut::map_physical(server.start, server.size) || !cobnut::map_physical(initrd.start, initrd.size))
         return "sigma0 refuses the modules' memory";
-    const L4_Word_t room = (slot ? slot * megabyte : 0xB0000000u) - SERVER_START;
+    const L4_Word_t screen_room = screen ? L4_Word_t{1} << SCREEN_LOG2 : 0;
+    const L4_Word_t room = (slot ? slot * megabyte : 0xB0000000u) - SERVER_START - screen_room;
     disk_pieces_ = (disk + piece / megabyte - 1) / (piece / megabyte);
     const L4_Word_t space = (room - least_aliases) / piece;
     if (disk_pieces_ > space) return "the server's space has no room for so large a disk";
@@ -102,12 +105,14 @@ const char *Memory::load(const cobnut::Module &server, const cobnut::Module &ini
 
     aliases_end_ = room + SERVER_START;
     if (aliases_end_ - disk_end() > most_aliases) aliases_end_ = disk_end() + most_aliases;
+    screen_start_ = screen ? (aliases_end_ + screen_room - 1) & -screen_room : 0;
     clear(boot_address(), page);
     server_boot &b = boot();
     b.memory_end = end() - tail;
     b.disk_start = end();
     b.disk_end = disk_end();
     b.aliases_end = aliases_end_;
+    b.screen_start = screen_start_;
     b.initrd_start = initrd_start;
     b.initrd_size = initrd.size;
     return nullptr;
@@ -118,6 +123,15 @@ bool Memory::resolve(L4_Word_t address, L4_MapItem_t &item) const
     if (address < SERVER_START || address >= disk_end()) return false;
     const L4_Word_t base = address & -piece;
     item = L4_MapItem(L4_FpageLog2(here(base), piece_log2) + L4_FullyAccessible, base);
+    return true;
+}
+
+bool Memory::resolve_screen(L4_Word_t address, L4_MapItem_t &item) const
+{
+    if (!screen_start_ || (address ^ screen_start_) >> SCREEN_LOG2) return false;
+    *const_cast<volatile char *>(no_screen) = 0; // it can be mapped once it is here
+    const L4_Word_t there = reinterpret_cast<L4_Word_t>(no_screen);
+    item = L4_MapItem(L4_FpageLog2(there, page_log2) + L4_FullyAccessible, address & -page);
     return true;
 }
 

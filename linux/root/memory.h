@@ -13,10 +13,10 @@ namespace linux_root {
 class Memory {
 public:
     /// Gets `megabytes` (0: half of what there is) and `disk` MB that outlive the server from sigma0, if it has not got
-    /// them yet, and loads the modules; `slot` is the size of the space if that is small. Returns what is wrong, or
-    /// null.
+    /// them yet, and loads the modules; `slot` is the size of the space if that is small. With `screen` there are
+    /// addresses for a display's memory behind all others. Returns what is wrong, or null.
     const char *load(const cobnut::Module &server, const cobnut::Module &initrd, unsigned megabytes, unsigned disk,
-                     unsigned slot);
+                     unsigned slot, bool screen);
 
     L4_Word_t entry() const { return image_.entry; }
     server_boot &boot() { return *reinterpret_cast<server_boot *>(here(boot_address())); }
@@ -25,6 +25,8 @@ public:
 
     /// What is to be mapped at a fault of the server's; false outside of its memory and its disk.
     bool resolve(L4_Word_t address, L4_MapItem_t &item) const;
+    /// What is to be mapped there if no display's memory is: a page that stands for all of them.
+    bool resolve_screen(L4_Word_t address, L4_MapItem_t &item) const;
     /// Loads an answer that maps pages of the server's at `address` and behind it; false if they are not its own, or
     /// `address` is not among those for aliases.
     bool load_aliases(L4_Word_t address, const L4_Word_t *pages, L4_Word_t count) const;
@@ -46,7 +48,7 @@ private:
 
     L4_Word_t pieces_[most_pieces] = {}; // where they are for root: their physical addresses
     L4_Word_t count_ = 0; // of them; behind them those of the disk
-    L4_Word_t disk_pieces_ = 0, got_ = 0, aliases_end_ = 0;
+    L4_Word_t disk_pieces_ = 0, got_ = 0, aliases_end_ = 0, screen_start_ = 0;
     cobnut::ElfImage image_;
 };
 

@@ -8,11 +8,13 @@
 
 #define SERVER_START 0x00400000u /* where its memory begins, and its image in it */
 #define DEVICES_START 0x00200000u /* from here to SERVER_START: addresses for memory that it shares with drivers */
+#define SCREEN_LOG2 24 /* of the room that a display's memory gets, in bytes */
 
 struct server_boot {
     unsigned int memory_end;   /* of what Linux may have; this structure is behind it */
     unsigned int disk_start, disk_end; /* memory that outlives the server, its RAM disk; empty if they are equal */
     unsigned int aliases_end;  /* from disk_end to here: addresses for other mappings */
+    unsigned int screen_start, screen_width, screen_height; /* addresses for a display's memory; 0 pixels: none */
     unsigned int initrd_start, initrd_size; /* in the server's memory, page-aligned */
     unsigned int root;         /* thread ids */
     unsigned int events;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // services.h says for C what the interfaces say.
 #include <interfaces/disk.h>
+#include <interfaces/display.h>
 #include <interfaces/init.h>
+#include <interfaces/input.h>
 #include <interfaces/nic.h>
 
 #include <services.h>
@@ -21,6 +23,11 @@ static_assert(Disk::Open::number == DISK_OPEN && Disk::Buffer::number == DISK_BU
 static_assert(Disk::Read::number == DISK_READ && Disk::Write::number == DISK_WRITE);
 static_assert(Disk::Flush::number == DISK_FLUSH);
 static_assert(Disk::block_size == DISK_BLOCK && Disk::most_blocks == DISK_MOST_BLOCKS);
+static_assert(Display::SetMode::number == DISPLAY_SET_MODE && Display::Show::number == DISPLAY_SHOW);
+static_assert(Input::Read::number == INPUT_READ && Input::most == INPUT_MOST);
+static_assert(sizeof(Input::Events) == sizeof(input_events));
+static_assert(static_cast<rpc::Word>(Input::Kind::released) == INPUT_RELEASED);
+static_assert(static_cast<rpc::Word>(Input::Kind::moved) == INPUT_MOVED);
 static_assert(static_cast<rpc::Word>(rpc::Error::dead) == SERVICE_DEAD);
 static_assert(static_cast<rpc::Word>(rpc::Error::not_found) == SERVICE_NOT_FOUND);
 static_assert(static_cast<rpc::Word>(rpc::Error::not_running) == SERVICE_NOT_RUNNING);

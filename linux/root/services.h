@@ -8,6 +8,8 @@
 
 #define SERVICE_DISK "disk"
 #define SERVICE_NIC "nic"
+#define SERVICE_DISPLAY "display"
+#define SERVICE_INPUT "input"
 
 enum service_operations {
     /* of root's, as init's (servers/interfaces/init.h) */
@@ -27,6 +29,11 @@ enum service_operations {
     NIC_BEGIN = 0x100, /* nothing; the address in two words, the rings' handle, where they are to be */
     NIC_WAIT = 0x101, /* nothing */
     NIC_KICK = 0x102, /* nothing; it has no answer */
+    /* of a display's driver (servers/interfaces/display.h) */
+    DISPLAY_SET_MODE = 0x100, /* width, height; the memory's handle, width, height, bytes of a line */
+    DISPLAY_SHOW = 0x101, /* x, y, width, height */
+    /* of the driver of keyboard and mouse (servers/interfaces/input.h) */
+    INPUT_READ = 0x100, /* nothing; struct input_events */
 };
 
 /* The errors, of libs/rpc, that make a difference. */
@@ -49,6 +56,19 @@ struct frame_ring {
 };
 struct nic_memory {
     struct frame_ring received, sent;
+};
+
+#define INPUT_MOST 8
+enum input_kinds { INPUT_PRESSED, INPUT_RELEASED, INPUT_MOVED };
+#define INPUT_EXTENDED 0x80 /* of a key's code: E0 goes before it */
+
+/* What keyboard and mouse have done. */
+struct input_events {
+    unsigned int count;
+    struct {
+        unsigned int kind, key; /* a code of scan code set 1; or the mouse's buttons: left, right, middle */
+        int x, y;
+    } events[INPUT_MOST];
 };
 
 #endif

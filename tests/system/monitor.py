@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A system in QEMU with its monitor at hand: what its display shows, and a person at keyboard and mouse."""
+"""A guest in QEMU with its monitor at hand: what its display shows, and a person at keyboard and mouse."""
 
 import contextlib
 import json
@@ -10,24 +10,20 @@ import subprocess
 import time
 from pathlib import Path
 
+from cobnut.emulators import Boot, qemu
 from cobnut.process import Limit
 from conftest import ROOT
 
 SECONDS = 120  # of processor time, for one system
+SOCKET = "monitor"
 
 
 class Machine:
-    """`./cobnut boot WORDS` with its console on a pipe and the monitor behind a socket in `folder`."""
+    """A run of QEMU with its console on a pipe and, by the words `on_socket`, the monitor behind one in `folder`."""
 
-    def __init__(self, folder: Path, *words: str):
-        self._picture, place = folder / "picture.ppm", folder / "monitor"
-        monitor = f"-qmp unix:{place},server=on,wait=off"
-        self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", *words, "--qemu-args", monitor],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+    def __init__(self, process: subprocess.Popen, folder: Path):
+        self.process = process
+        self._picture, place = folder / "picture.ppm", folder / SOCKET
         assert self.process.stdout
         self.said, self._console = b"", self.process.stdout.fileno()
         self.until(b"Cobnut: ")  # from now on there is a monitor
@@ -85,13 +81,29 @@ class Machine:
         return False
 
 
-@contextlib.contextmanager
+def on_socket(folder: Path) -> list[str]:
+    """QEMU's words for a monitor that `Machine` finds."""
+    return ["-qmp", f"unix:{folder / SOCKET},server=on,wait=off"]
+
+
 def running(folder: Path, *words: str):
-    one = Machine(folder, *words)
-    with Limit(one.process, SECONDS):
+    """`./cobnut boot WORDS`."""
+    return _watched([str(ROOT / "cobnut"), "boot", *words, "--qemu-args", " ".join(on_socket(folder))], folder)
+
+
+def running_boot(folder: Path, boot: Boot, seconds: float = SECONDS):
+    """A boot that is described already, of which there are files in `folder` then; for so long at most."""
+    return _watched([*qemu.command(boot, folder), *qemu.CONSOLE_ON_PIPES, *on_socket(folder)], folder, seconds)
+
+
+@contextlib.contextmanager
+def _watched(words: list[str], folder: Path, seconds: float = SECONDS):
+    """The machine that these words start, gone afterwards."""
+    process = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    with Limit(process, seconds):
         try:
-            yield one
+            yield Machine(process, folder)
         finally:
             with contextlib.suppress(ProcessLookupError):  # all have ended
-                os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
-            one.process.wait()
+                os.killpg(process.pid, signal.SIGKILL)  # and with it the emulator
+            process.wait()

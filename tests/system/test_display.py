@@ -7,24 +7,13 @@ import struct
 
 import pytest
 from monitor import running
+from pictures import pattern, put
 
 from cobnut import fonts
 from conftest import ROOT, run_cobnut
 
-SQUARE = 8
 KEYS = 6  # that are typed ahead: a keyboard keeps 16 bytes, of two a key, for a machine that is late
 PACK = 0x0102040810204080  # times eight bytes that are 0 or 1: their bits in the highest byte, the first one leftmost
-
-
-def pattern(width: int, height: int) -> bytearray:
-    """As servers/paint draws it."""
-    return bytearray(b"".join(bytes((x & 255, y & 255, x >> 8)) for y in range(height) for x in range(width)))
-
-
-def put(pixels: bytearray, width: int, left: int, top: int, colour: bytes) -> None:
-    for y in range(top, top + SQUARE):
-        start = 3 * (y * width + left)
-        pixels[start : start + 3 * SQUARE] = colour * SQUARE
 
 
 BOARDS = ("pc", "versatilepb")

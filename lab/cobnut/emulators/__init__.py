@@ -133,3 +133,8 @@ def carry(console: int, seen: Callable[[bytes], None], seconds: float | None) ->
             return text, False
         text += data
         seen(data)
+
+
+def has_desktop() -> bool:
+    """Whether a window can be seen."""
+    return "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ

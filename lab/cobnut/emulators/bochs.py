@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cobnut import backtrace, cd, packages, payloads
-from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message
+from cobnut.emulators import Boot, Judge, Outcome, carry, has_desktop, kernel_message
 from cobnut.emulators.ending import NEVER, End, Watch
 from cobnut.errors import CobnutError
 from cobnut.process import Limit
@@ -265,8 +265,7 @@ def _pci(boot: Boot) -> str:
 
 def _shown(boot: Boot) -> dict[str, str]:
     """A display's window is nowhere if there is no desktop."""
-    desktop = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
-    return {"SDL_VIDEODRIVER": "dummy"} if boot.display and not desktop else {}
+    return {"SDL_VIDEODRIVER": "dummy"} if boot.display and not has_desktop() else {}
 
 
 def _disk(boot: Boot) -> str:

@@ -48,11 +48,39 @@ def linux(
     net: Annotated[bool, typer.Option("--net", help="eth0 in the guest, on a network of the emulator's own.")] = False,
     net_at: NetAtOption = None,
     forward: ForwardOption = None,
+    screen: Annotated[
+        bool, typer.Option("--screen", help="/dev/fb0 in the guest, of 1024x768 pixels, with keyboard and mouse.")
+    ] = False,
+    screen_size: Annotated[
+        str | None, typer.Option("--screen-size", help="The same, of another size.", metavar="WIDTHxHEIGHT")
+    ] = None,
+    display: Annotated[
+        str | None,
+        typer.Option(
+            "--display", help="Where QEMU shows the screen: gtk, vnc=:1, none; else in a window.", metavar="WHERE"
+        ),
+    ] = None,
 ) -> None:
     """Boots Linux as a server, with a shell on this terminal or one command; ends with its status."""
     from cobnut.emulators import nic
     from cobnut.linux import guest
+    from cobnut.linux import screen as screens
 
-    at, ports = nic.place(net, net_at), tuple(forward or ())
-    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, at, ports)
+    wish = guest.Wish(
+        image=image,
+        run=run,
+        files=files,
+        kernel=kernel,
+        small=small,
+        append=append,
+        memory_mb=memory,
+        seconds=seconds,
+        emulator=emulator,
+        version=version,
+        disk=disk,
+        net_at=nic.place(net, net_at),
+        forward=tuple(forward or ()),
+        screen=screens.place(screen, screen_size),
+        display_at=display,
+    )
     raise typer.Exit(guest.run(wish))

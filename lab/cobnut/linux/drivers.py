@@ -18,6 +18,10 @@ DISK = {
     )
 }
 CARD = "8086:100e"
+SCREEN = {
+    "display": Program(provides=["display"], device=systems.DISPLAY, ports=["0x1ce-0x1d0"], priority=150, restart=True),
+    "ps2": Program(provides=["input"], ports=["0x60", "0x64"], interrupts=[1, 12], priority=150, restart=True),
+}
 NET = {"e1000": Program(provides=["nic"], device=CARD, dma=True, priority=140, restart=True)}
 
 

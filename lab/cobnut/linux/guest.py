@@ -12,7 +12,7 @@ from cobnut.emulators import Boot, bochs, check_name, forwards, nic, qemu
 from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError, unknown
-from cobnut.linux import drivers, images, initrd, native, room, server, verdict
+from cobnut.linux import drivers, images, initrd, native, room, screen, server, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.images import Image
 from cobnut.linux.initrd import MB, Extra
@@ -30,7 +30,6 @@ LINUX_OPTIONS = "console=hvc0 quiet lpj=1000000"  # loops are not counted, which
 MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in its own space
 # where that is small: the slot, without what is below the image and what vmalloc has (linux/root/memory.cc)
 MOST_SMALL_MB = 256 - 4 - 16
-SLOT_LIMIT = f"a server in a small space takes {MOST_SMALL_MB} MB at most"
 IN_SLOT = ("server", "all")
 TESTED = ("minimal", "debian", "tools")
 LEAST_MB = 48  # beside the image, which is there twice while it is unpacked
@@ -53,6 +52,8 @@ class Wish:
     disk: Path | None = None
     net_at: str | None = None
     forward: tuple[str, ...] = ()
+    screen: str | None = None
+    display_at: str | None = None
 
     @property
     def extra(self) -> Extra:
@@ -74,6 +75,8 @@ def check(wish: Wish) -> Image:
             ("--disk", wish.disk),
             ("--net", wish.net_at),
             ("--forward", wish.forward or None),
+            ("--screen", wish.screen),
+            ("--display", wish.display_at),
         )
         for option, given in refused:
             if given is not None:
@@ -87,15 +90,35 @@ def check(wish: Wish) -> Image:
     forwards.check(wish.forward, wish.net_at)
     if wish.net_at is not None:
         nic.check_place(wish.net_at)
+    _check_screen(wish)
     initrd.check(wish.extra)
     image = images.find(wish.image)
     if wish.memory_mb is not None:
         guests.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
         if wish.kernel == "server" and wish.memory_mb > MOST_SERVER_MB:
             raise CobnutError(f"--memory {wish.memory_mb}: Linux as a server takes {MOST_SERVER_MB} MB at most")
-        if wish.small in IN_SLOT and wish.memory_mb > MOST_SMALL_MB:
-            raise CobnutError(f"--memory {wish.memory_mb}: {SLOT_LIMIT}")
+        if wish.small in IN_SLOT and wish.memory_mb > _most_small_mb(wish):
+            raise CobnutError(f"--memory {wish.memory_mb}: {_slot_limit(wish)}")
     return image
+
+
+def _check_screen(wish: Wish) -> None:
+    if wish.screen is not None:
+        screen.check(wish.screen)
+    if wish.display_at is not None and wish.screen is None:
+        raise CobnutError("--display: is for --screen")
+    if wish.display_at is not None and wish.emulator == "bochs":
+        raise CobnutError("--display: is for qemu; on bochs a window of its own shows it")
+
+
+def _most_small_mb(wish: Wish) -> int:
+    """Of a server in a small space, where a screen needs room, too."""
+    return MOST_SMALL_MB - (screen.ROOM_MB if wish.screen else 0)
+
+
+def _slot_limit(wish: Wish) -> str:
+    beside = " beside a screen" if wish.screen else ""
+    return f"a server in a small space takes {_most_small_mb(wish)} MB{beside} at most"
 
 
 def ensure() -> None:
@@ -115,7 +138,10 @@ def run(wish: Wish) -> int:
 def prepare(wish: Wish, folder: Path) -> Boot:
     """Makes what is missing, and in `folder` the file system; returns the boot that is wished for."""
     image = check(wish)
-    (bochs if wish.emulator == "bochs" else qemu).ensure()
+    if wish.emulator == "bochs":
+        bochs.ensure(display=wish.screen is not None)
+    else:
+        qemu.ensure()
     kernel = native.ensure() if wish.kernel == "native" else _server(wish)
     archive = folder / "initrd"
     with room.needed(archive.parent, 0, f"the image {image.name}"):
@@ -131,16 +157,19 @@ def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
     """The wish with a placement, and Linux's memory: the server is in a small space if its memory fits into one and
     nothing else is asked for. If that is asked for, it gets what fits, unless that is too little for the image.
     """
+    most_mb = _most_small_mb(wish)
     memory_mb = wish.memory_mb or image.memory_mb
     if wish.kernel == "native":
         return wish, memory_mb
+    if wish.memory_mb is None and memory_mb <= MOST_SMALL_MB and least_mb <= most_mb:
+        memory_mb = min(memory_mb, most_mb)
     if wish.small is None:
-        return replace(wish, small="server" if memory_mb <= MOST_SMALL_MB else "none"), memory_mb
-    if wish.small not in IN_SLOT or memory_mb <= MOST_SMALL_MB:
+        return replace(wish, small="server" if memory_mb <= most_mb else "none"), memory_mb
+    if wish.small not in IN_SLOT or memory_mb <= most_mb:
         return wish, memory_mb
-    if least_mb > MOST_SMALL_MB:
-        raise CobnutError(f"--small {wish.small}: {SLOT_LIMIT}, and the image {image.name} needs {least_mb} MB")
-    return wish, MOST_SMALL_MB
+    if least_mb > most_mb:
+        raise CobnutError(f"--small {wish.small}: {_slot_limit(wish)}, and the image {image.name} needs {least_mb} MB")
+    return wish, most_mb
 
 
 def _server(wish: Wish) -> Server:
@@ -158,6 +187,9 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
         return native.boot(kernel, Module(archive), wish.append, memory_mb)
     pc = boards.find("pc")
     options = f"memory={memory_mb} small={wish.small}"
+    if wish.screen:
+        size = screen.check(wish.screen)
+        options += f" width={size.width} height={size.height}"
     chosen = (
         Module(pc.program("sigma0")),
         Module(pc.program(ROOT), options),
@@ -165,13 +197,24 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
         Module(archive),
         *(drivers.modules(pc, drivers.DISK) if wish.disk else ()),
         *(drivers.modules(pc, drivers.NET) if wish.net_at else ()),
+        *(drivers.modules(pc, drivers.SCREEN) if wish.screen else ()),
     )
     cpu = bochs.DEFAULT_CPU if wish.emulator == "bochs" else Boot.cpu
     kernel_options = f"small={AREA_MB.get(wish.small or '', LEAST_AREA_MB)} {KERNEL_OPTIONS}"
     machine_mb = memory_mb + OVERHEAD_MB + archive.stat().st_size // MB
     disk = check_disk(wish.disk) if wish.disk else None
     card = nic.Nic(drivers.CARD, wish.net_at, forwards.told(forwards.parse(wish.forward))) if wish.net_at else None
-    return Boot(pc.kernel, chosen, kernel_options, cpu, machine_mb, disk=disk, nic=card)
+    return Boot(
+        pc.kernel,
+        chosen,
+        kernel_options,
+        cpu,
+        machine_mb,
+        disk=disk,
+        display=wish.screen is not None,
+        display_at=screen.shown_at(wish.display_at) if wish.screen else Boot.display_at,
+        nic=card,
+    )
 
 
 def _booted(what: Boot, wish: Wish) -> int:

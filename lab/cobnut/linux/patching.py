@@ -30,16 +30,17 @@ TOUCHED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
 LEFT_OUT = (
     *("arch/[!ux]*/*.[chS]", "arch/[!ux]*/boot/*", "arch/[!ux]*/configs/*", "arch/xtensa/*.[chS]"),
     *source.NOBODY_COMPILES,
-    *(f"drivers/{name}/*.[ch]" for name in ("clk", "input", "mfd", "pinctrl")),
+    *(f"drivers/{name}/*.[ch]" for name in ("clk", "input/[a-z]*", "mfd", "pinctrl")),
 )
 
 
 class Stamp(BaseModel):
-    """What TREE was made from, as its stamp says: the version, our patches by their hashes, the files that these touch,
-    and those of ours that lie in it.
+    """What TREE was made from, as its stamp says: the version, which of its files were left out, our patches by their
+    hashes, the files that these touch, and those of ours that lie in it.
     """
 
     version: str = ""
+    left_out: list[str] = []
     patches: dict[str, str] = {}
     touched: list[str] = []
     overlay: list[str] = []
@@ -64,7 +65,8 @@ def ensure(given: Source) -> None:
     """Makes TREE what `given` with all of ours is."""
     old = _stamp()
     hashes = {path.name: digest(path) for path in series()}
-    if TREE.is_dir() and (old.version, old.patches) == (given.version, hashes):
+    wanted = (given.version, list(LEFT_OUT), hashes)
+    if TREE.is_dir() and (old.version, old.left_out, old.patches) == wanted:
         _lay_over(old)
     else:
         STAMP.unlink(missing_ok=True)
@@ -78,7 +80,9 @@ def ensure(given: Source) -> None:
                 os.utime(TREE / name)
         _lay_over(Stamp())
     ours = [str(path) for path in overlay()]
-    stamp = Stamp(version=given.version, patches=hashes, touched=touched(series()), overlay=ours)
+    stamp = Stamp(
+        version=given.version, left_out=list(LEFT_OUT), patches=hashes, touched=touched(series()), overlay=ours
+    )
     STAMP.write_text(stamp.model_dump_json(indent=1))
 
 

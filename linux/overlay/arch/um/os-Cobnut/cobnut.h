@@ -96,7 +96,8 @@ unsigned long cobnut_debug_status(struct task_struct *task);
 bool cobnut_before_instruction(struct task_struct *task, unsigned long status);
 
 /* events.c */
-enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2, PENDING_BLOCK = 4, PENDING_NET = 8 };
+enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2, PENDING_BLOCK = 4, PENDING_NET = 8,
+       PENDING_SCREEN = 16, PENDING_INPUT = 32 };
 void events_start(void);
 void events_tell(int what);
 extern volatile int main_waits;
@@ -107,6 +108,8 @@ void deliver_in_process(struct uml_pt_regs *regs);
 #define CONSOLE_IRQ	1
 #define BLOCK_IRQ	2
 #define NET_IRQ		3
+#define SCREEN_IRQ	4
+#define INPUT_IRQ	5
 
 /* services.c */
 struct service {
@@ -122,7 +125,7 @@ int service_call(L4_ThreadId_t to, int operation, int words, const L4_Word_t *in
 int service_buffer(L4_Word_t pages, L4_Word_t address, L4_Word_t *handle);
 int service_attach(L4_Word_t handle, L4_Word_t address);
 void service_detach(L4_Word_t address);
-int service_wait(const struct service *service, int operation);
+int service_wait(const struct service *service, int operation, int answers, L4_Word_t *out);
 int service_pass(L4_Word_t handle, const struct service *service);
 #define SERVICE_SILENT	(-1)	/* no answer in time */
 

@@ -38,6 +38,10 @@ static void deliver(struct uml_pt_regs *regs)
 			do_IRQ(BLOCK_IRQ, regs);
 		if (pending & PENDING_NET)
 			do_IRQ(NET_IRQ, regs);
+		if (pending & PENDING_SCREEN)
+			do_IRQ(SCREEN_IRQ, regs);
+		if (pending & PENDING_INPUT)
+			do_IRQ(INPUT_IRQ, regs);
 	}
 }
 

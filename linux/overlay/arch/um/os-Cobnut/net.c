@@ -64,7 +64,7 @@ static void card_thread(void)
 	for (;;) {
 		if (L4_IsNilThread(nic.driver) && !find_driver())
 			L4_Sleep(L4_TimePeriod(RESTART_US));
-		else if (!service_wait(&nic, NIC_WAIT))
+		else if (!service_wait(&nic, NIC_WAIT, 0, NULL))
 			tell_main();
 		else
 			nic.driver = L4_nilthread;

@@ -15,6 +15,7 @@
 #include <linux/signal.h>
 #include <linux/uaccess.h>
 #include <asm/unistd.h>
+#include <as-layout.h>
 #include <kern_util.h>
 #include <os.h>
 #include <skas.h>
@@ -173,6 +174,9 @@ static bool load_page(struct mm_struct *mm, struct cobnut_thread *thread)
 	page = cobnut_user_page(mm, address, write, &writable);
 	if (!page)
 		return false;
+	/* a page of the display's: root maps it here when it is touched */
+	if (unlikely(page >= high_physmem))
+		READ_ONCE(*(const char *)page);
 	load_item(0, page, address, writable);
 	if (thread->fault_access & FIRST_ACCESS && !write)
 		load_neighbours(mm, address);

@@ -19,6 +19,19 @@ static L4_ThreadId_t root(void)
 	return (L4_ThreadId_t){ .raw = server_boot->root };
 }
 
+/* The error that an answer is; the service's result, of so many words, if there is none. */
+static int take_answer(L4_MsgTag_t tag, int answers, L4_Word_t *out)
+{
+	if (L4_IpcFailed(tag))
+		return SERVICE_DEAD;
+	if (L4_Label(tag))
+		return L4_Label(tag);
+	if (L4_UntypedWords(tag) != answers)
+		return SERVICE_DEAD;
+	L4_StoreMRs(1, answers, out);
+	return 0;
+}
+
 /* The error of the service; its result, of so many words, if there is none. */
 int service_call(L4_ThreadId_t to, int operation, int words, const L4_Word_t *in, int answers,
 		 L4_Word_t *out)
@@ -29,14 +42,9 @@ int service_call(L4_ThreadId_t to, int operation, int words, const L4_Word_t *in
 	L4_Set_MsgTag((L4_MsgTag_t){ .raw = operation << 16 | words });
 	L4_LoadMRs(1, words, in);
 	tag = L4_Call_Timeouts(to, L4_TimePeriod(PATIENCE_US), L4_TimePeriod(PATIENCE_US));
-	if (L4_IpcFailed(tag))
-		return (L4_ErrorCode() >> 1 & 7) == timed_out ? SERVICE_SILENT : SERVICE_DEAD;
-	if (L4_Label(tag))
-		return L4_Label(tag);
-	if (L4_UntypedWords(tag) != answers)
-		return SERVICE_DEAD;
-	L4_StoreMRs(1, answers, out);
-	return 0;
+	if (L4_IpcFailed(tag) && (L4_ErrorCode() >> 1 & 7) == timed_out)
+		return SERVICE_SILENT;
+	return take_answer(tag, answers, out);
 }
 
 static int call_with_name(L4_ThreadId_t to, int operation, const char *name, int answers,
@@ -98,13 +106,10 @@ void service_detach(L4_Word_t address)
 }
 
 /* A call without arguments that is answered when something has happened, however late. */
-int service_wait(const struct service *service, int operation)
+int service_wait(const struct service *service, int operation, int answers, L4_Word_t *out)
 {
-	L4_MsgTag_t tag;
-
 	L4_Set_MsgTag((L4_MsgTag_t){ .raw = operation << 16 });
-	tag = L4_Call(service->driver);
-	return L4_IpcFailed(tag) ? SERVICE_DEAD : L4_Label(tag);
+	return take_answer(L4_Call(service->driver), answers, out);
 }
 
 int service_pass(L4_Word_t handle, const struct service *service)
