@@ -98,11 +98,12 @@ def test_an_image_has_what_the_one_has_that_it_extends(tmp_path):
     )
     (tmp_path / "two.toml").write_text(
         'description = "2"\nextends = "one"\npackages = ["c"]\nalone = ["d"]\nmemory_mb = 512\nappend = "a=1"\n'
-        '[links]\n"bin/x" = "w"\n'
+        '[files]\n"etc/x" = "y"\n[links]\n"bin/x" = "w"\n'
     )
     found = images.find("two", tmp_path)
     assert found.packages == ("a", "b", "c") and found.shell == "/s" and found.memory_mb == 512
     assert found.links == (("bin/x", "w"), ("bin/z", "y"))
+    assert found.files == (("etc/x", "y"),)
     assert found.append == "a=1" and images.find("one", tmp_path).append == ""
     assert found.alone == ("d", "e") and found.components == "main non-free"
     assert images.find("minimal").components == "main"
@@ -216,6 +217,11 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     assert not (root / "files/fifo").exists() and os.access(root / "init", os.X_OK)
     initrd.write(images.find("minimal"), Extra(), out)
     assert not (extracted(out.read_bytes(), tmp_path / "plain") / "etc/cobnut/run").exists()
+    initrd.write(images.find("desktop"), Extra(), out)
+    root = extracted(out.read_bytes(), tmp_path / "desktop")
+    for place, name in images.find("desktop").files:
+        assert (root / place).read_bytes() == (images.FOLDER / name).read_bytes()
+    assert os.access(root / "etc/cobnut/desktop", os.X_OK) and not (root / "root/.twmrc").stat().st_mode & 0o111
 
 
 def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):

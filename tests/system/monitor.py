@@ -57,7 +57,8 @@ class Machine:
             self.tell("human-monitor-command", **{"command-line": f"sendkey {name}"})
 
     def type(self, text: str) -> None:
-        names = {" ": "spc", "\n": "ret", "-": "minus", "=": "equal", ".": "dot", ";": "semicolon"}
+        names = {" ": "spc", "\n": "ret", "-": "minus", "=": "equal", ".": "dot", ";": "semicolon", "/": "slash"}
+        names[">"] = "shift-dot"
         self.press(*(f"shift-{c.lower()}" if c.isupper() else names.get(c, c) for c in text))
 
     def move(self, x: int, y: int, buttons: int = 0) -> None:

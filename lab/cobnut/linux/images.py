@@ -19,6 +19,7 @@ KEYS = {
     "shell": str,
     "links": dict,
     "users": dict,
+    "files": dict,
     "extends": str,
     "without": list,
     "memory_mb": int,
@@ -31,7 +32,8 @@ NEEDED = ("description", "packages")
 class Image:
     """A file system: packages with all that they depend on, and packages `alone`, from these components of Debian's
     archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; links as
-    (place, target); and users that scripts of packages would make, as (name, number), each with a group of its own.
+    (place, target); users that scripts of packages would make, as (name, number), each with a group of its own; and
+    files of linux/guests, as (place, name).
     `memory_mb` is what Linux gets with it by default, and `append` are options of Linux that it needs.
     """
 
@@ -45,6 +47,7 @@ class Image:
     without: tuple[str, ...]
     memory_mb: int
     users: tuple[tuple[str, int], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
     architecture: str = "i386"  # Debian's name of it
     append: str = ""
 
@@ -89,5 +92,6 @@ def find(name: str, folder: Path = FOLDER) -> Image:
         tuple(map(str, tree.get("without", ()))),
         tree.get("memory_mb", base.memory_mb),
         tuple(sorted({**dict(base.users), **tree.get("users", {})}.items())),
+        tuple(sorted({**dict(base.files), **tree.get("files", {})}.items())),
         append=tree.get("append", base.append),
     )

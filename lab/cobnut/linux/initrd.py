@@ -94,6 +94,10 @@ def check(extra: Extra) -> None:
 def _added(image: Image, extra: Extra) -> Iterator[Entry]:
     for source, place in SCRIPTS.items():
         yield cpio.program(place, (images.FOLDER / source).read_bytes())
+    for place, name in image.files:
+        content = (images.FOLDER / name).read_bytes()
+        yield from (cpio.folder(str(above)) for above in reversed(Path(place).parents[:-1]))
+        yield cpio.program(place, content) if content.startswith(b"#!") else cpio.file(place, content)
     for name in SWITCHES:
         yield cpio.link(f"usr/sbin/{name}", "/bin/busybox")
     term = shlex.quote(os.environ.get("TERM") or "vt100")
