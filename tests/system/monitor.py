@@ -56,6 +56,11 @@ class Machine:
         for name in keys:
             self.tell("human-monitor-command", **{"command-line": f"sendkey {name}"})
 
+    def hold(self, name: str) -> None:
+        """A key that goes down and stays there."""
+        key = {"down": True, "key": {"type": "qcode", "data": name}}
+        self.tell("input-send-event", events=[{"type": "key", "data": key}])
+
     def type(self, text: str) -> None:
         names = {" ": "spc", "\n": "ret", "-": "minus", "=": "equal", ".": "dot", ";": "semicolon", "/": "slash"}
         names[">"] = "shift-dot"
