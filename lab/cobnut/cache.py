@@ -19,8 +19,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from cobnut import paths
 from cobnut.process import alone
 
@@ -28,7 +26,7 @@ VARIABLE = "COBNUT_CACHE"
 INSIDE = paths.BUILD / "cache"
 KEPT_DAYS = 60  # since an entry was last used
 FORMAT = "1"  # another number where entries are laid out in another way
-CONTENTS = "cobnut-entry.json"  # of an entry: a `Contents`
+CONTENTS = "cobnut-entry.json"  # of an entry: `inputs`, and `files` with their sizes
 ENTRY = re.compile(r"[a-z]+-[0-9a-f]{16}")
 UNFINISHED = "unfinished-"
 DAY_SECONDS = 24 * 60 * 60
@@ -45,13 +43,6 @@ class Recipe:
     def name(self) -> str:
         text = json.dumps([FORMAT, sorted(self.inputs.items())])
         return f"{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-
-
-class Contents(BaseModel):
-    """What went into an entry, and its files with their sizes."""
-
-    inputs: dict[str, str]
-    files: dict[str, int]
 
 
 def outside() -> Path | None:
@@ -145,8 +136,8 @@ def _make(recipe: Recipe, entry: Path, make: Callable[[Path, Path], None]) -> No
     folder = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}{entry.name}-", dir=entry.parent))
     try:
         make(folder, entry)
-        contents = Contents(inputs=dict(recipe.inputs), files=dict(_files(folder)))
-        (folder / CONTENTS).write_text(contents.model_dump_json(indent=1), encoding="utf-8")
+        contents = {"inputs": dict(recipe.inputs), "files": dict(_files(folder))}
+        (folder / CONTENTS).write_text(json.dumps(contents, indent=1), encoding="utf-8")
         shutil.rmtree(entry, ignore_errors=True)  # a broken one
         folder.rename(entry)
     finally:
@@ -165,9 +156,9 @@ def _files(folder: Path) -> Iterator[tuple[str, int]]:
 def _complete(entry: Path) -> bool:
     """Whether each file is there as it was made, by its size."""
     try:
-        contents = Contents.model_validate_json((entry / CONTENTS).read_bytes())
-        return all(os.lstat(entry / name).st_size == size for name, size in contents.files.items())
-    except (OSError, ValueError):
+        contents = json.loads((entry / CONTENTS).read_bytes())
+        return all(os.lstat(entry / name).st_size == size for name, size in contents["files"].items())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # or what says so is broken itself
         return False
 
 

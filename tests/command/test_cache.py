@@ -92,13 +92,22 @@ def test_crates_depend_on_lock_file_manifests_compiler_flags_and_command(monkeyp
     assert len(names) == 8
 
 
+def test_packages_are_installed_by_a_python_that_has_none():
+    code = f"import sys; sys.path.insert(0, {str(paths.LAB)!r}); import cobnut.environment"
+    # neither the packages of the project's own Python nor what the user has: as on a machine that has never seen it
+    subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], check=True)
+
+
 def test_the_linux_guest_depends_on_what_is_asked_for(monkeypatch):
     before = linux_guest.recipe().name
     monkeypatch.setattr(linux_guest, "RELEASE", "trixie")
     assert linux_guest.recipe().name != before
 
 
-@pytest.mark.parametrize("harm", ["missing", "cut", "no contents", "bad contents"])
+BROKEN = ("missing", "cut", "no contents", "bad contents", "no files in contents", "contents of another kind")
+
+
+@pytest.mark.parametrize("harm", BROKEN)
 def test_a_broken_entry_is_made_again(harm):
     entry = cache.get(RECIPE, write)
     match harm:
@@ -110,6 +119,10 @@ def test_a_broken_entry_is_made_again(harm):
             (entry / cache.CONTENTS).unlink()
         case "bad contents":
             (entry / cache.CONTENTS).write_text('{"files"')
+        case "no files in contents":
+            (entry / cache.CONTENTS).write_text('{"inputs": {}}')
+        case "contents of another kind":
+            (entry / cache.CONTENTS).write_text("[]")
     assert cache.get(RECIPE, write) == entry
     assert (entry / "sub/file").read_text() == "whole"
 
