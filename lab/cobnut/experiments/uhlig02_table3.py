@@ -13,7 +13,7 @@ from cobnut import published, sheets, tables
 from cobnut.checks import Check, between, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import ALL, NATIVE, SERVERS, SMALL, Peer, Printed, Work
-from cobnut.experiments.x_clients import COUNTED, MORE_THAN_SMALL, PAPERS, PEERS, Drawn, drawn
+from cobnut.experiments.x_clients import COUNTED, MORE_THAN_SMALL, PAPERS, PEERS, Drawn, drawn, quickest
 from cobnut.results import LedgerRow, Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -31,7 +31,7 @@ $LIMIT
 """
 # of each run: before the first one is printed, one to get warm; then those that are measured; and what is between the
 # last one and the line that sums them up, which has no repetitions
-MEASURED = 5
+MEASURED = 16
 TURNS = MEASURED + 1
 # page tables are switched from x11perf to the X server and back, unless one of them is in a small space; with Linux in
 # a large one for each system call as well
@@ -110,8 +110,8 @@ def work(requests: Sequence[Request], more: int) -> Work:
 
 def each(request: Request, more: int, peer: Peer) -> Drawn:
     """An object of the repetitions that one run has more than the other."""
-    once, often = (peer.loops[loop.name].region for loop in request.loops(more))
-    return drawn(once, often, more * request.objects, MEASURED)
+    once, often = (quickest(peer.loops[loop.name].region, MEASURED) for loop in request.loops(more))
+    return drawn(once, often, more * request.objects)
 
 
 def judge_request(name: str, found: Mapping[str, Mapping[str, Drawn]]) -> Iterator[Check]:

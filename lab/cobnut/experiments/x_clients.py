@@ -62,6 +62,17 @@ def drawn(once: Region, often: Region, more: int, turns: int = 1) -> Drawn:
     return Drawn({counter: of(counter) for counter in COUNTED}, ledger)
 
 
+def quickest(region: Region, turns: int) -> Region:
+    """Of the first `turns` the one with the fewest cycles; its ledger is the mean one's."""
+    counts = region["per_iteration"]
+    at = min(range(turns), key=lambda turn: counts["cycles"][turn])
+    found = region.copy()
+    found["iterations"] = 1
+    found["per_iteration"] = {name: [row[at]] for name, row in counts.items()}
+    found["ledger"] = {category: cycles / turns for category, cycles in region["ledger"].items()}
+    return found
+
+
 def _median(region: Region, counters: Iterable[str], turns: int) -> float:
     """Of the counters' sum in a turn. What a machine does not have is not counted on it."""
     rows = [row[:turns] for counter in counters if (row := region["per_iteration"].get(counter))]
