@@ -156,7 +156,7 @@ EXPERIMENT = Experiment(
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
-        "repetitions": Setting(200, 100, range(20, 1001), "of a request in a turn of x11perf's, beside one to four"),
+        "repetitions": Setting(100, 100, range(20, 1001), "of a request in a turn of x11perf's, beside one to four"),
     },
     run=run,
     plots=SHEET.all_plots,
