@@ -4,8 +4,8 @@
 #include <interfaces/adder.h>
 #include <system/system.h>
 
-#include <cobnut/lab.h>
 #include <cobnut/payload.h>
+#include <cobnut/rounds.h>
 
 namespace {
 
@@ -13,13 +13,7 @@ constexpr unsigned rounds = 100;
 
 template <typename Call> void measure(unsigned number, Call call)
 {
-    for (unsigned i = 0; i < rounds; i++) call();
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, number);
-    for (unsigned i = 0; i <= rounds; i++) {
-        cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-        call();
-    }
-    cobnut_lab_mark(COBNUT_LAB_END, number);
+    cobnut::measure_rounds<rounds, rounds>(number, [&](unsigned) { call(); });
 }
 
 L4_ThreadId_t find(const char *service) { return {.raw = cobnut::ask_init<init::Open>(init::Name(service)).value}; }

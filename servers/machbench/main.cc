@@ -16,8 +16,8 @@
 #include <mach/mach.h>
 #include <system/system.h>
 
-#include <cobnut/lab.h>
 #include <cobnut/payload.h>
+#include <cobnut/rounds.h>
 
 namespace {
 
@@ -32,14 +32,7 @@ void must(bool holds) { failures += !holds; }
 
 template <typename Once> void measure(unsigned number, Once once)
 {
-    for (unsigned i = 0; i < warmup; i++) once(i);
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, number);
-    for (unsigned i = 0; i < rounds; i++) {
-        cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-        once(warmup + i);
-    }
-    cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-    cobnut_lab_mark(COBNUT_LAB_END, number);
+    cobnut::measure_rounds<warmup, rounds>(number, once);
 }
 
 volatile Word *words(Word address) { return reinterpret_cast<volatile Word *>(address); }

@@ -19,7 +19,7 @@
  */
 #include "mach.h"
 
-#include <cobnut/lab.h>
+#include <cobnut/rounds.h>
 
 namespace {
 
@@ -41,14 +41,7 @@ void must(unsigned number, bool holds)
 
 template <typename Once> void measure(unsigned number, Once once)
 {
-    for (unsigned i = 0; i < warmup; i++) once(i);
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, number);
-    for (unsigned i = 0; i < rounds; i++) {
-        cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-        once(warmup + i);
-    }
-    cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-    cobnut_lab_mark(COBNUT_LAB_END, number);
+    cobnut::measure_rounds<warmup, rounds>(number, once);
 }
 
 volatile Word *words(Word address) { return reinterpret_cast<volatile Word *>(address); }
