@@ -35,7 +35,7 @@ def run(lab: Lab) -> Result:
     """Boots each kernel with the X server, and has the game play both strolls."""
     frames, boots = lab.settings["frames"], lab.settings["boots"]
     peers = linux_programs.measure(lab, work(frames), PAPERS if lab.quick else PEERS, boots)
-    found = {name: each(peer, frames, boots) for name, peer in peers.items()}
+    found = {name: each(peer, frames) for name, peer in peers.items()}
     checks = list(judge(found))
     for name, peer in peers.items():
         checks += linux_programs.judge_peer(peer, boots)
@@ -72,10 +72,10 @@ def work(frames: int) -> Work:
     )
 
 
-def each(peer: Peer, frames: int, boots: int = 1) -> Drawn:
+def each(peer: Peer, frames: int) -> Drawn:
     """A frame of those that one stroll has more than the other."""
     once, often = (peer.loops[name_of(tics)].region for tics in (ONCE, ONCE + frames))
-    return drawn(once, often, frames, boots)
+    return drawn(once, often, frames)
 
 
 def judge(found: Mapping[str, Drawn]) -> Iterator[Check]:

@@ -47,33 +47,39 @@ class Drawn:
         return sum(cycles for category, cycles in self.ledger.items() if category not in CACHES)
 
 
-def drawn(once: Region, often: Region, more: int, turns: int = 1) -> Drawn:
-    """One of the `more` repetitions that each of the first `turns` of `often` has beyond those of `once`. Counts are
-    the median turns', as few of them have what else the X server and Linux do now and then; the ledgers are the mean
-    ones'.
+def drawn(once: Region, often: Region, more: int) -> Drawn:
+    """One of the `more` repetitions that an iteration of `often` has beyond one of `once`: counts are the median
+    iterations', ledgers the mean ones'.
     """
 
     def of(counter: str) -> float:
         names = INSTRUCTIONS if counter == "instructions" else (counter,)
-        before, after = (_median(region, names, turns) for region in (once, often))
+        before, after = (_median(region, names) for region in (once, often))
         return (after - before) / more
 
-    ledger = {name: (often["ledger"][name] - cycles) / turns / more for name, cycles in once["ledger"].items()}
+    before, after = (_mean_ledger(region, region["iterations"]) for region in (once, often))
+    ledger = {category: (after[category] - cycles) / more for category, cycles in before.items()}
     return Drawn({counter: of(counter) for counter in COUNTED}, ledger)
 
 
 def quickest(region: Region, turns: int) -> Region:
-    """Of the first `turns` the one with the fewest cycles; its ledger is the mean one's."""
+    """Of the first `turns` the one with the fewest cycles, as if it alone had been measured; its ledger is the mean
+    one's.
+    """
     counts = region["per_iteration"]
     at = min(range(turns), key=lambda turn: counts["cycles"][turn])
     found = region.copy()
     found["iterations"] = 1
     found["per_iteration"] = {name: [row[at]] for name, row in counts.items()}
-    found["ledger"] = {category: cycles / turns for category, cycles in region["ledger"].items()}
+    found["ledger"] = _mean_ledger(region, turns)
     return found
 
 
-def _median(region: Region, counters: Iterable[str], turns: int) -> float:
-    """Of the counters' sum in a turn. What a machine does not have is not counted on it."""
-    rows = [row[:turns] for counter in counters if (row := region["per_iteration"].get(counter))]
+def _mean_ledger(region: Region, turns: int) -> dict[str, float]:
+    return {category: cycles / turns for category, cycles in region["ledger"].items()}
+
+
+def _median(region: Region, counters: Iterable[str]) -> float:
+    """Of the counters' sum in an iteration. What a machine does not have is not counted on it."""
+    rows = [row for counter in counters if (row := region["per_iteration"].get(counter))]
     return float(statistics.median(map(sum, zip(*rows, strict=True)))) if rows else 0
