@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Cases of a guest that has no marks. Expected figures are counted by hand from tests/guests/calls.S.
+//! Cases of a guest that has no marks. Expected figures are counted by hand from tests/guests.
 
 mod common;
 use common::*;
 
-/// Instructions of kernel and user in each iteration of `region`.
+/// Instructions of kernel and user in each iteration of `region`, of the guest `calls`.
 fn counted(run: &str, region: &str) -> Vec<(u64, u64)> {
-    let image = work_folder(run).join("calls");
-    let report = report("calls", run, &format!(",program=it:{},region=5:{region}", image.display()));
+    counted_of("calls", run, region)
+}
+
+fn counted_of(guest: &str, run: &str, region: &str) -> Vec<(u64, u64)> {
+    let image = work_folder(run).join(guest);
+    let report = report(guest, run, &format!(",program=it:{},region=5:{region}", image.display()));
     assert_eq!(
         report.0["warnings"],
         serde_json::json!([
@@ -32,6 +36,12 @@ fn places_in_the_kernel_delimit_a_case() {
     assert_eq!(turns.len(), 23);
     assert_eq!(turns[..2], [(6, 2), (5, 10)]);
     assert_eq!(turns[22], (2, 0), "the last call ends the case");
+}
+
+#[test]
+fn a_turn_whose_first_instruction_faults_is_one() {
+    let turns = counted_of("restarts", "regions-restarts", "it/again..finished");
+    assert_eq!(turns, [(3, 5), (6, 5), (6, 5), (6, 5), (6, 5)], "before the first one the page is there");
 }
 
 #[test]

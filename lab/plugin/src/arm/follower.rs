@@ -353,6 +353,9 @@ impl<O: Observer<ArmGuest>> Follower<O> {
             && accesses_memory(before.decoded[last].instruction.class);
         let undone = again || exception.is_some_and(undoes);
         self.retract(before, if undone { last } else { last + 1 });
+        if undone {
+            self.regions.undone(before.address(last));
+        }
         if let Some(exception) = exception {
             let at = match exception {
                 Exception::Data | Exception::Undefined | Exception::SoftwareInterrupt => before.address(last),

@@ -90,6 +90,8 @@ pub struct UserRegions {
     spaces: Vec<(u32, u32)>,
     /// Cases that would have begun inside another one.
     inside: Vec<(u32, u32)>,
+    /// Address of the instruction that has faulted last: if it is reached next, it begins again.
+    undone: Option<u32>,
 }
 
 /// Addresses of pages agree with those of the programs in so many bits, wherever a segment starts.
@@ -172,8 +174,16 @@ impl UserRegions {
             _ => false,
         };
         let Some(index) = self.list.iter().position(here) else { return Vec::new() };
+        if self.undone.take() == Some(address) {
+            return Vec::new();
+        }
         let starts = matches!(self.list[index].what, What::Code { from, .. } if from == address);
         self.turn(index, starts)
+    }
+
+    /// The instruction at this address was not executed after all: it has faulted.
+    pub fn undone(&mut self, address: u32) {
+        self.undone = Some(address);
     }
 
     /// One end of a region is reached.

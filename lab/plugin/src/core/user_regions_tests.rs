@@ -28,6 +28,20 @@ fn a_loop_is_a_case_whose_turns_are_iterations() {
 }
 
 #[test]
+fn a_turn_whose_first_instruction_faults_is_one() {
+    let mut regions = regions(&["3:it/again..done"]).unwrap();
+    assert_eq!(regions.reached(0x8048000, false), [Marker::Begin(3), Marker::Iteration]);
+    regions.undone(0x8048000);
+    assert_eq!(regions.reached(0x8048000, false), [], "it begins again");
+    assert_eq!(regions.reached(0x8048000, false), [Marker::Iteration]);
+    regions.undone(0x8048003);
+    assert_eq!(regions.reached(0x8048000, false), [Marker::Iteration], "another one had faulted");
+    regions.undone(0x8048005);
+    assert_eq!(regions.reached(0x8048000, false), [Marker::Iteration], "it was not the next one");
+    assert_eq!(regions.reached(0x8048005, false), [Marker::Iteration, Marker::End]);
+}
+
+#[test]
 fn the_first_turns_may_be_no_iterations() {
     let mut regions = regions(&["3:it/again..done@2"]).unwrap();
     assert_eq!(regions.reached(0x8048000, false), [Marker::Begin(3)]);

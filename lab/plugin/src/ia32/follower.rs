@@ -330,6 +330,9 @@ impl<O: Observer> Follower<O> {
         if kind == EntryKind::Fault {
             if let Some(offset) = self.fault_offset(before, vector) {
                 self.left_early(offset);
+                if let Some(learned) = before.learned {
+                    self.regions.undone(self.previous.linear.plus(offset).minus(learned.code_base));
+                }
             }
         }
         if vector == descriptors::PAGE_FAULT {
