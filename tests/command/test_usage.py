@@ -14,7 +14,7 @@ import pytest
 from cobnut import cd, cli, writable
 from cobnut.emulators import Boot, bochs
 from cobnut.errors import CobnutError
-from conftest import ROOT, assert_refused, run_limited
+from conftest import ROOT, assert_refused, run_launched, run_limited
 
 
 def test_list_names_experiments_machines_and_boards(cobnut):
@@ -314,6 +314,13 @@ def test_help_and_version(cobnut):
     assert cobnut("-h").stdout == cobnut("--help").stdout
     assert cobnut("run", "-h").stdout == cobnut("run", "--help").stdout
     assert re.fullmatch(r"cobnut [0-9a-f]{12}(-dirty)?\n|cobnut unknown\n", cobnut("--version").stdout)
+
+
+@pytest.mark.parametrize("words", ["--version", "list", "run nosuch", "boot --seconds 0 hello", "cache x"])
+def test_the_launcher_starts_what_the_other_tests_call(words, cobnut):
+    launched, called = run_launched(*words.split()), cobnut(*words.split())
+    assert (launched.returncode, launched.stdout, launched.stderr) == (called.returncode, called.stdout, called.stderr)
+    assert launched.stdout + launched.stderr
 
 
 def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):
