@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
-        "simple": Setting(60, 30, range(1, 10_001), "simple queries that are measured, of each kind"),
+        "simple": Setting(60, 60, range(1, 10_001), "simple queries that are measured, of each kind"),
         "complex": Setting(3, 2, range(1, 10_001), "complex ones"),
         "boots": linux_programs.BOOTS,
     },
