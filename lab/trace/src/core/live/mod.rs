@@ -108,10 +108,13 @@ impl<P: Processor> Live<P> {
 
     #[inline(always)]
     pub fn run(&mut self, run: &'static Run<P>, linear: Linear, tables: &mut impl Tables<P::Mapping>) {
-        let number = self.calls.number(run);
-        if !self.is_counted(Call::run(number, linear), Some(number), tables) {
-            self.inner.run(run, linear, tables);
+        if !self.is_off() {
+            let number = self.calls.number(run);
+            if self.is_counted(Call::run(number, linear), Some(number), tables) {
+                return;
+            }
         }
+        self.inner.run(run, linear, tables);
     }
 
     pub fn retract(&mut self, run: &'static Run<P>, instructions: Range<usize>) {
@@ -123,13 +126,13 @@ impl<P: Processor> Live<P> {
 
     #[inline(always)]
     pub fn data(&mut self, linear: Linear, size: u8, write: bool, tables: &mut impl Tables<P::Mapping>) {
-        if !self.is_counted(Call::data(linear, size, write), None, tables) {
+        if self.is_off() || !self.is_counted(Call::data(linear, size, write), None, tables) {
             self.inner.data(linear, size, write, tables);
         }
     }
 
     pub fn event(&mut self, event: &P::Event, tables: &mut impl Tables<P::Mapping>) {
-        if !matches!(self.phase, Phase::Off) {
+        if !self.is_off() {
             match self.calls.event(event) {
                 Some(call) if self.is_counted(call, None, tables) => return,
                 Some(_) => {}
@@ -150,7 +153,7 @@ impl<P: Processor> Live<P> {
             _ => self.forget(),
         }
         self.inner.marker(marker);
-        if matches!(self.phase, Phase::Off) && is_modelled(&self.inner) {
+        if self.is_off() && is_modelled(&self.inner) {
             self.phase = Phase::Seek;
         }
     }
@@ -162,6 +165,12 @@ impl<P: Processor> Live<P> {
 
     pub fn warn(&mut self, text: String) {
         self.inner.warn(text);
+    }
+
+    /// Whether all calls are made: most of them do nothing then, before the first case begins.
+    #[inline(always)]
+    fn is_off(&self) -> bool {
+        matches!(self.phase, Phase::Off)
     }
 
     /// Whether a call need not be made. `run` is the number of the run that is executed.
@@ -206,7 +215,7 @@ impl<P: Processor> Live<P> {
     /// A call comes that is to be one of the pass. Returns whether that is so and it is counted.
     #[inline(never)]
     fn expect(&mut self, call: Call, tables: &mut impl Tables<P::Mapping>) -> bool {
-        if matches!(self.phase, Phase::Off) {
+        if self.is_off() {
             return false;
         }
         if self.next == self.pass.len() {
@@ -296,7 +305,7 @@ impl<P: Processor> Live<P> {
     /// Something comes that is part of no loop.
     fn forget(&mut self) {
         self.book();
-        if !matches!(self.phase, Phase::Off) {
+        if !self.is_off() {
             self.phase = Phase::Seek;
             self.history.clear();
         }
