@@ -181,7 +181,7 @@ SYSTEM_PROOFS = (
         "linux/crowd", "system/test_linux_applications.py::test_a_crowd_of_connections_is_served", "CROWD", 10000
     ),
     SystemProof("linux/crash", "system/test_linux_crash.py", "CRASH_POINTS", 50, seed="CRASH_SEED"),
-    SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 4),
+    SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 5),
 )
 SUITE_PROOFS = tuple(SuiteProof(name) for name in suites.SUITES)
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)

@@ -24,11 +24,13 @@ enum {
     SYS_FCNTL = 55,
     SYS_REBOOT = 88,
     SYS_MUNMAP = 91,
+    SYS_FTRUNCATE = 93,
     SYS_WAIT4 = 114,
     SYS_MPROTECT = 125,
     SYS_PERSONALITY = 136,
     SYS_MREMAP = 163,
     SYS_PRCTL = 172,
+    SYS_PWRITE64 = 181,
     SYS_MMAP2 = 192,
     SYS_MADVISE = 220,
     SYS_SOCKETPAIR = 288
@@ -39,13 +41,15 @@ enum { MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10, MAP_ANONYMOUS = 0x20 }
 enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 }; /* docs/plugin.md */
 enum { OPEN_READ = 0, OPEN_WRITE = 1, OPEN_BOTH = 2, OPEN_CREATE = 0100, OPEN_EMPTY = 01000 };
 
-static inline long call(long number, long a, long b, long c, long d, long e)
+static inline long call6(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r7 __asm__("r7") = number, r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
-    register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = 0;
+    register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = f;
     __asm__ volatile("svc 0" : "+r"(r0) : "r"(r7), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5) : "memory");
     return r0;
 }
+
+static inline long call(long number, long a, long b, long c, long d, long e) { return call6(number, a, b, c, d, e, 0); }
 
 static inline size_t length(const char *text)
 {
@@ -96,12 +100,14 @@ static inline int status_of(long child)
     return status;
 }
 
-void mount_proc(void); /* init_arm.c */
+extern char *program; /* the file of this one, to execute it again; init_arm.c */
+void mount_proc(void);
 
 /* Commands of init that have a file of their own. */
 void crowd(long processes, long rounds, int sharing); /* crowd_arm.c */
 void leaf(long status);
 void heap(void); /* heap_arm.c */
+void regions(void); /* regions_arm.c */
 void shell(void); /* streams_arm.c */
 void grown(void);
 /* These return whether there is something of that kind. */

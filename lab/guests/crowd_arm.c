@@ -73,11 +73,11 @@ static void forked(const struct Self *self, unsigned round)
 /* Another program takes the child's place. */
 static void executed(void)
 {
-    static char name[] = "/init", command[] = "leaf", status[] = "7";
-    char *words[] = {name, command, status, 0}, *environment[] = {0};
+    static char command[] = "leaf", status[] = "7";
+    char *words[] = {program, command, status, 0}, *environment[] = {0};
     long child = call(SYS_FORK, 0, 0, 0, 0, 0);
     if (child == 0) {
-        call(SYS_EXECVE, (long)name, (long)words, (long)environment, 0, 0);
+        call(SYS_EXECVE, (long)program, (long)words, (long)environment, 0, 0);
         end(1);
     }
     wanted(status_of(child) == LEAF << 8, "a program that a child executes");

@@ -60,12 +60,12 @@ void grown(void)
 
 void heap(void)
 {
-    static char name[] = "/init", command[] = "grown";
-    char *words[] = {name, command, 0}, *environment[] = {0};
+    static char command[] = "grown";
+    char *words[] = {program, command, 0}, *environment[] = {0};
     long child = call(SYS_FORK, 0, 0, 0, 0, 0);
     if (child == 0) {
         call(SYS_PERSONALITY, COMPATIBLE_LAYOUT, 0, 0, 0, 0);
-        call(SYS_EXECVE, (long)name, (long)words, (long)environment, 0, 0);
+        call(SYS_EXECVE, (long)program, (long)words, (long)environment, 0, 0);
         end(1);
     }
     wanted(status_of(child) == 0, "a program with a large heap");

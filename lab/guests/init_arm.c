@@ -13,6 +13,7 @@
  *   crowd PROCESSES ROUNDS  has as many do what is hard for virtual caches (crowd_arm.c); with sharers they also write
  *                       to memory and a file of all
  *   heap                lets heaps grow to where the kernel has to make room for them (heap_arm.c)
+ *   regions             has processes change what they have at one address above 2 GB (regions_arm.c)
  *   show FILE           prints a file, /proc/fass for example
  *   off                 ends the machine
  * Needs no C library, so that next to nothing runs beside the kernel.
@@ -23,6 +24,8 @@ enum { PAGES = 24, REGION = PAGE * PAGES, MOST_WORDS = 16, LINE = 128 };
 enum { REBOOT_MAGIC1 = 0xfee1dead, REBOOT_MAGIC2 = 672274793, REBOOT_RESTART = 0x01234567 }; /* linux/reboot.h */
 enum { SEMIHOSTING_EXIT = 0x18, SEMIHOSTING_DONE = 0x20026 }; /* the application has ended well */
 enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MADV_DONTNEED = 4 };
+
+char *program;
 
 /* memory */
 
@@ -161,12 +164,13 @@ static char **execute(char **words)
     if (same(*words, "show") && words[1]) return show(words[1]), words + 2;
     if (same(*words, "leaf") && words[1]) leaf(number(words[1]));
     if (same(*words, "heap")) return heap(), words + 1;
+    if (same(*words, "regions")) return regions(), words + 1;
     if (same(*words, "grown")) grown();
     if (same(*words, "sh")) shell();
     if (same(*words, "off")) off();
-    say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, heap, show FILE, off; "
-        "KIND is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec, "
-        "shell, ring-PROCESSES-KB\n");
+    say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, heap, regions, "
+        "show FILE, off; KIND is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, "
+        "unix_stream, fork, exec, shell, ring-PROCESSES-KB\n");
     return words + 1;
 }
 
@@ -187,6 +191,7 @@ static void read_words(char *line, char **words)
 void start(long *stack)
 {
     char **words = (char **)(stack + 2);
+    program = (char *)stack[1];
     int other = *words && (same(*words, "leaf") || same(*words, "grown") || same(*words, "sh"));
     if (other) execute(words); /* another program's part */
     say("guest: shell\n");

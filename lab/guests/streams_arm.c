@@ -40,11 +40,11 @@ static void fork_one(void)
 
 static void execute_with(char *command)
 {
-    static char name[] = "/init", status[] = "0";
-    char *words[] = {name, command, status, 0}, *environment[] = {0};
+    static char status[] = "0";
+    char *words[] = {program, command, status, 0}, *environment[] = {0};
     long child = call(SYS_FORK, 0, 0, 0, 0, 0);
     if (child == 0) {
-        call(SYS_EXECVE, (long)name, (long)words, (long)environment, 0, 0);
+        call(SYS_EXECVE, (long)program, (long)words, (long)environment, 0, 0);
         end(1);
     }
     wait_for(child);

@@ -128,14 +128,56 @@ def test_fast_switching_can_be_switched_off(tmp_path):
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
-def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, board):
+@pytest.mark.parametrize("options", ["", board_linux.SHARING], ids=["fast", "sharing"])
+def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, board, options):
     out = tmp_path / "found.json"
     names = (("symbols", str(board_linux.ensure(board, SERIES).symbols)),)
-    boot(tmp_path, board, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
+    work = "memory 1 crowd 17 3 sharers 4 2 regions"
+    boot(tmp_path, board, work, options=options, plugin=sanitizing.plugin_for(names, out))
     found = [report for report in read(out).reports if report.kind != DECOMPRESSORS[board.name]]
     stores = {(report.store_symbol or "").partition("+")[0] for report in found}
     assert stores == {"__create_mapping"}, "where it maps its memory anew, at its start"
     assert all(report.privilege == 0 for report in read(out).reports), "none of a program"
+
+
+@pytest.mark.parametrize("options", ["", "fass=off", "fass=share"], ids=["fast", "off", "share"])
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_what_one_does_to_memory_of_many_is_what_linux_says(tmp_path, board, options):
+    """The same with regions as without: a process that has not mapped it, or no more, gets a signal; pages that are
+    written to privately are not common; a file that changes does so for all. Init has its code below 32 MB here.
+    """
+    found = counts(boot(tmp_path, board, "regions show /proc/fass", options=options).console)
+    assert ("regions" in found) == (options != "fass=off")
+    if options == "fass=share":
+        assert found["regions"] > DOMAINS and found["domains_revoked"] > 0, "more regions than domains"
+        assert found["regions_joined"] >= 2 * found["regions"]
+        assert found["regions_ended"] == found["regions"], "a region ends with its last member"
+        assert found["region_pages_filled"] > found["region_pages_forgotten"] > 0
+    elif not options:
+        assert found["regions"] == 0
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_a_crowd_that_shares_its_code_sees_what_it_has_written(tmp_path, board):
+    kinds = (*KINDS, "fork", "exec", "shell")
+    work = f"memory 2 heap crowd {PROCESSES} 3 sharers {PROCESSES} 3 regions {','.join(kinds)} 20 5"
+    console = boot(tmp_path, board, f"{work} show /proc/fass", options=board_linux.SHARING).console
+    for name in ("memory", "heap", "crowd", "sharers", "regions", *kinds):
+        assert f"guest: {name} done" in console
+    found = counts(console)
+    assert found["regions_joined"] > PROCESSES, "each process is a member for its code"
+    assert found["slots_left"] > 0, "a heap begins behind the data, not behind the code"
+
+
+def test_code_in_regions_is_not_exchanged_at_switches(tmp_path):
+    """It has one place, so without regions two processes would take it from each other each time."""
+    few, many = (
+        counts(boot(tmp_path, VERSATILEPB, f"pipe {rounds} 10 show /proc/fass", options=board_linux.SHARING).console)
+        for rounds in (100, 1100)
+    )
+    assert many["switches"] - few["switches"] >= 2000
+    changing = [name for name in few if "flush" in name or "region" in name or "section" in name]
+    assert len(changing) > 10 and {name: many[name] for name in changing} == {name: few[name] for name in changing}
 
 
 def test_processes_in_one_table_are_told_apart(tmp_path):

@@ -16,7 +16,7 @@ from pathlib import Path
 from cobnut import cache, cpio, packages, paths
 from cobnut.boards import Board
 from cobnut.cache import Recipe
-from cobnut.linux import kbuild, patching, room, source
+from cobnut.linux import kbuild, patching, placing, room, source
 from cobnut.linux.kbuild import Build
 from cobnut.linux.patching import OURS, digest
 from cobnut.linux.source import Source
@@ -25,11 +25,13 @@ from cobnut.process import alone, run_logged
 KERNEL, SYMBOLS = "zImage", "System.map"
 COMPILER = "arm-none-eabi-"
 INIT_FILES = (
-    *("init_arm.c", "crowd_arm.c", "heap_arm.c", "potato_arm.c", "ring_arm.c", "streams_arm.c"),
+    *("init_arm.c", "crowd_arm.c", "heap_arm.c", "potato_arm.c", "regions_arm.c", "ring_arm.c", "streams_arm.c"),
     "arm_calls.h",
 )
 INIT = [paths.LAB / "guests" / name for name in INIT_FILES]
 FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static", "-Wl,-z,noexecstack")
+SHARED = "init-shared"  # init with its code where processes can share it
+SHARING = f"fass=share rdinit=/{SHARED}"  # the kernel's options with which they do
 STEPS = 760
 NEEDED_MB = 1500
 FASS = OURS / "arm-fass"  # the series
@@ -103,10 +105,9 @@ def ensure(board: Board, patches: Sequence[Path] = ()) -> BoardLinux:
 
 
 def initrd() -> bytes:
-    """The initial RAM disk: init and a console."""
-    init = _init()
-    entries = [cpio.folder("dev"), cpio.device("dev/console", 5, 1), cpio.program("init", init.read_bytes())]
-    return cpio.archive(entries)
+    """The initial RAM disk: init, in both forms, and a console."""
+    programs = [cpio.program(path.name, path.read_bytes()) for path in _init()]
+    return cpio.archive([cpio.folder("dev"), cpio.device("dev/console", 5, 1), *programs])
 
 
 def make(board: Board, given: Source, target: Path, name: str, option: str, prepare: Callable[[Path], None]) -> None:
@@ -137,13 +138,21 @@ def make(board: Board, given: Source, target: Path, name: str, option: str, prep
         shutil.copy2(build.objects / "System.map", target / SYMBOLS)
 
 
-def _init() -> Path:
-    """Our init, built if it is not or if its source has changed."""
-    target = paths.BUILD / "linux" / "init_arm"
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _init() -> list[Path]:
+    """Our init in both forms, linked if they are not or if their source has changed."""
+    folder = paths.BUILD / "linux" / "init-arm"
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = [folder / "init", folder / SHARED]
     with alone(paths.LOCKS / "linux-init-arm"):
-        if not target.exists() or any(target.stat().st_mtime < path.stat().st_mtime for path in INIT):
-            options = [*FREESTANDING, "-O2", "-Wall", "-Wextra", "-Werror"]
-            sources = [str(path) for path in INIT if path.suffix == ".c"]
-            run_logged([f"{COMPILER}gcc", *options, "-o", str(target), *sources], "guest-init_arm.log")
+        oldest = min(path.stat().st_mtime if path.exists() else 0 for path in programs)
+        if any(oldest < path.stat().st_mtime for path in INIT):
+            _link(programs[0])
+            placing.Places().link(lambda options: _link(programs[1], options))
+    return programs
+
+
+def _link(target: Path, options: Sequence[str] = ()) -> Path:
+    sources = [str(path) for path in INIT if path.suffix == ".c"]
+    words = [*FREESTANDING, "-O2", "-Wall", "-Wextra", "-Werror", *options]
+    run_logged([f"{COMPILER}gcc", *words, "-o", str(target), *sources], "guest-init_arm.log")
     return target

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where programs of an image lie whose code processes share (fass=share, docs/linux-arm.md): code and constants at one
+address for all, above 2 GB, in units that are no other program's; data, which each process has for itself, below 32 MB.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cobnut.elf import Executable
+from cobnut.errors import CobnutError
+
+UNIT = 2 << 20  # a region's: what Linux calls a PMD
+# Behind the places of what processes have no room for below 32 MB: 64 of 8 MB, from 2 GB on (fass_high_base).
+FIRST, END = 0xA000_0000, 0xBE00_0000  # stacks of programs with the compatible layout end at 0xbf000000
+DATA = 0x0001_0000
+
+
+class Places:
+    """The places of one image."""
+
+    def __init__(self) -> None:
+        self.next = FIRST
+
+    def link(self, link: Callable[[Sequence[str]], Path]) -> Path:
+        """The program that `link` makes with these options of the linker, in a place of its own."""
+        path = link((f"-Wl,-Ttext-segment={self.next:#x}", f"-Wl,-Tdata={DATA:#x}"))
+        end = code_end(path)
+        if not self.next < end <= END:
+            raise CobnutError(f"{path.name}: there is no place left for its code above 2 GB")
+        self.next = -(-end // UNIT) * UNIT
+        return path
+
+
+def code_end(path: Path) -> int:
+    """The address behind all that is loaded and not written to."""
+    segments = Executable(path.read_bytes(), path).segments
+    return max((one.linear + one.room for one in segments if not one.writable), default=0)
