@@ -7,12 +7,13 @@ import made_up
 from cobnut.experiments import (
     crowd,
     wiggins03_fig2,
+    wiggins03_fig3,
     wiggins03_fig4,
     wiggins03_fig5,
     wiggins03_flushes,
     wiggins03_table1,
 )
-from cobnut.experiments.linux_arm import Measured
+from cobnut.experiments.linux_arm import SHARING, Measured
 from cobnut.experiments.wiggins03_fig2 import ALONE, PROCESSES, SIZES, Rings
 from cobnut.experiments.wiggins03_table1 import KINDS, Potato
 from made_up_arm import by_name, measured, unchanged
@@ -158,3 +159,25 @@ def test_figure_2_judges_what_the_paper_says_of_it_and_fails_where_it_should():
     assert fine["not_slower.40.32"].measured == 62 / 35
     slow = judged_rings(rings(lambda n: 57_000, lambda n: 57_001))
     assert not any(check.ok for name, check in slow.items() if not name.startswith("saved."))
+
+
+def test_figure_3_judges_what_sharing_adds_and_fails_where_it_takes():
+    def judged(sharing, misses):
+        sizes = wiggins03_fig3.PROCESSES
+
+        def one(kernel, latency, missed, n):
+            each = (7_000 if n == ALONE else 7_000 + latency) * n
+            counted = {"cycles": [each] * 3, "icache_misses": [missed * n] * 3}
+            return Measured(kernel, f"ring-{n}-0", {"per_iteration": counted}, [])
+
+        found = {
+            kernel: Rings({(n, 0): one(kernel, latency, missed, n) for n in (ALONE, *sizes)})
+            for kernel, latency, missed in (("fast", 1_000, 9), (SHARING, sharing, misses))
+        }
+        whole = [*wiggins03_fig3.judge(found, sizes), *wiggins03_fig3.as_published(found, sizes)]
+        return {check.name: check for check in whole}
+
+    fine = judged(770, 1)
+    assert all(check.ok for check in fine.values()) and round(fine["added.13"].measured) == 23
+    assert not any(check.ok for check in judged(1_300, 10).values())
+    assert not judged(770, 9)["code_misses.all"].ok, "nothing is saved"

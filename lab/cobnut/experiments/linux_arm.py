@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measuring what the guest's init does (lab/guests/init_arm.c) under Linux on a board with an ARM processor, with the
-standard kernel and with fast address-space switching. The kernels are the same but for the series in linux/arm-fass.
+standard kernel and with fast address-space switching, without TLB sharing and with it. The kernels are the same but for
+the series in linux/arm-fass.
 """
 
 import statistics
@@ -18,6 +19,7 @@ from cobnut.linux import board as board_linux
 from cobnut.results import LedgerRow
 
 KERNELS = {"standard": (), "fast": board_linux.fast_series()}
+SHARING = "sharing"  # the fast kernel with regions; init's code is in one
 PAPERS_MACHINE = "sa1100-200"
 MEMORY_MB, TIMEOUT_SECONDS = 64, 900
 
@@ -43,13 +45,14 @@ class Measured:
 def measure(lab: Lab, kernel: str, kinds: Sequence[str]) -> list[Measured]:
     """One boot of `kernel`, in which init measures each of the kinds."""
     chosen = lab.settings
-    linux = board_linux.ensure(lab.board, KERNELS[kernel])
+    linux = board_linux.ensure(lab.board, KERNELS["fast" if kernel == SHARING else kernel])
+    options = board_linux.SHARING if kernel == SHARING else ""
     commands = f"{','.join(kinds)} {chosen['rounds']} {chosen['warmup']}"
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         disk, out = folder / "initrd", folder / "measured.json"
         disk.write_bytes(board_linux.initrd())
-        first = f"{linux.kernel} console={board_linux.PORTS[lab.board.name].console} quiet -- {commands} off"
+        first = f"{linux.kernel} console={board_linux.PORTS[lab.board.name].console} quiet {options} -- {commands} off"
         image, *rest = images.parse([first, str(disk)], lab.board.processor)
         memory_mb = lab.board.memory_mb or MEMORY_MB
         boot = Boot(image.path, tuple(rest), image.arguments, memory_mb=memory_mb, as_initrd=True)
