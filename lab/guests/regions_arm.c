@@ -117,6 +117,7 @@ static long closes(void) { return call(SYS_MPROTECT, AT, PAGES * PAGE, PROT_NONE
 static long writes(void) { return at[WORDS] = 7; }
 static long restores(void) { return at[WORDS] = base + 1; }
 static long reads_written(void) { return at[WORDS] == 7; }
+static long reads_both(void) { return at[2 * WORDS] == base + 2 && at[WORDS] == 7; }
 static long only_reads(void) { return call(SYS_MPROTECT, AT, PAGES * PAGE, PROT_READ, 0, 0) == 0; }
 
 static void one_has_it_no_more(int flags, int rights)
@@ -187,6 +188,7 @@ static void written_by_one(void)
     all_join(two);
     wanted(ask(&two[1], writes) == 7 && ask(&two[1], reads_written) == 1, "a page of its own");
     wanted(reads_all() && ask(&two[0], reads_all) == 1, "what others have of it");
+    wanted(ask(&two[1], reads_both) == 1, "a page in common, then one of its own");
     wanted(ask(&two[0], writes) == 7 && reads_all() && ask(&two[1], reads_written) == 1, "two pages of their own");
     both_leave(two);
     unmaps();
@@ -213,11 +215,21 @@ static void written_from_outside(void)
     unmaps();
 }
 
+static long reads_some(void)
+{
+    for (unsigned page = 0; page < PAGES; page++) (void)at[page * WORDS];
+    return 1;
+}
+
 static long reads_last(void) { return at[(PAGES - 1) * WORDS]; }
 static long maps_twice(void) { return map_at(far, MAP_SHARED, PROT_READ | PROT_WRITE); }
 static long writes_elsewhere(void) { return far[WORDS] = 7; }
-static long writes_twice(void) { return far[WORDS] = at[0] = 8; }
-static long reads_twice(void) { return at[WORDS] == 8 && far[0] == 8; }
+static long writes_twice(void)
+{
+    far[WORDS] = 8;
+    at[0] = 8;
+    return at[WORDS] == 8 && far[0] == 8;
+}
 
 /* The file changes under all: by a write, by memory elsewhere, by becoming shorter. */
 static void file_changes(int flags, int rights)
@@ -230,17 +242,37 @@ static void file_changes(int flags, int rights)
     call(SYS_WRITE, file, (long)&value, 4, 0, 0);
     wanted(ask(&two[1], reads_last) == 99 && ask(&two[0], reads_last) == 99 && reads_last() == 99, "a page written to");
     call(SYS_FTRUNCATE, file, PAGE, 0, 0, 0);
-    wanted(dies(&two[1], reads_last) == BUS, "a page that the file has no more");
+    wanted(dies(&two[0], reads_last) == BUS, "a page that the file has no more");
     call(SYS_FTRUNCATE, file, PAGES * PAGE, 0, 0, 0);
-    wanted(ask(&two[0], reads_last) == 0 && reads_last() == 0, "a page that the file has again");
-    wanted(ask(&two[0], maps_twice) == 1 && ask(&two[0], writes_elsewhere) == 7, "one that has it twice");
+    wanted(reads_last() == 0 && ask(&two[1], reads_last) == 0, "a page that the file has again");
+    wanted(reads_some() && ask(&two[1], reads_some) == 1, "all pages, which the child finds");
+    wanted(ask(&two[1], maps_twice) == 1 && ask(&two[1], writes_elsewhere) == 7, "one that has it twice");
+    if (flags == MAP_SHARED) wanted(ask(&two[1], reads_written) == 1, "what it has written by its other address");
     wanted(reads_written(), "what was written by another address");
     if (flags == MAP_SHARED) {
-        wanted(ask(&two[0], writes_twice) == 8 && ask(&two[0], reads_twice) == 1, "what it has written by both");
+        wanted(ask(&two[1], writes_twice) == 1, "what it has written by both");
         wanted(at[0] == 8 && at[WORDS] == 8, "what was written by both");
     }
-    wanted(leaves(&two[0]) == 0, "a member that leaves");
+    wanted(leaves(&two[1]) == 0, "a member that leaves");
     unmaps();
+}
+
+static long maps(void) { return map_at(at, MAP_SHARED, PROT_READ | PROT_WRITE); }
+static long reads_elsewhere(void) { return far[WORDS]; }
+
+/* One has the file at another address before the others map it, and before the last of them comes. */
+static void elsewhere_before(void)
+{
+    struct Member other = member(), three[3] = {member(), member(), member()};
+    wanted(ask(&other, maps_twice) == 1 && ask(&other, reads_elsewhere) == (long)base + 1, "one that has it elsewhere");
+    for (unsigned one = 0; one < 3; one++) wanted(ask(&three[one], maps) == 1, "one that maps it later");
+    for (unsigned turn = 0; turn < 2; turn++)
+        wanted(ask(&three[0], reads_all) == 1 && ask(&three[1], reads_all) == 1, "what the first ones read");
+    wanted(ask(&other, reads_elsewhere) == (long)base + 1, "what it has elsewhere");
+    wanted(ask(&three[0], writes) == 7 && ask(&other, reads_elsewhere) == 7, "what the first one writes");
+    wanted(ask(&three[2], restores) == (long)base + 1, "the last one, which has not mapped a page of its own");
+    wanted(ask(&other, reads_elsewhere) == (long)base + 1 && leaves(&other) == 0, "what the last one writes");
+    for (unsigned one = 0; one < 3; one++) wanted(leaves(&three[one]) == 0, "a member that leaves");
 }
 
 static unsigned first; /* of the group's sections */
@@ -281,6 +313,7 @@ void regions(void)
     written_by_all();
     written_by_one();
     written_from_outside();
+    elsewhere_before();
     many();
     file_changes(MAP_PRIVATE, PROT_READ);
     make_file(200);
