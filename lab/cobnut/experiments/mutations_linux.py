@@ -3,7 +3,8 @@
 on caches, TLB and caching page directory that the series brings, each in turn: is it noticed?
 
 All mutants are in one kernel (cobnut/linux/mutants.py). The guest's init works as in the tests of the series, with more
-processes than there are domains. What the unchanged kernel is reported for is Linux's own and no proof.
+processes than there are domains, and with regions. What the unchanged kernel is reported for is Linux's own and no
+proof.
 """
 
 import re
@@ -25,7 +26,7 @@ from cobnut.results import Result, Series
 from cobnut.sheets import Sheet
 
 WORK = "memory 1 heap crowd 17 2 sharers 6 4 ring-17-1 3 0"
-QUICK = ("take_section.local_flush_tlb_all", "revoke.pmd_clear", "fass_switch_mm.fass_flush_caches")
+QUICK = ("vacate.local_flush_tlb_all", "revoke.pmd_clear", "fass_switch_mm.fass_flush_caches")
 OF_PROCESSOR = {"collie": "tlb-v4wb.S", "versatilepb": "tlb-v4wbi.S"}  # by the board's name
 STOCKS_OWN = {"__create_mapping"}  # functions that the sanitizer reports in the standard kernel, too
 MEMORY_MB, TIMEOUT_SECONDS = 64, 600
@@ -130,7 +131,7 @@ def boot(lab: Lab, schema: Schema, mutant: Mutant | None = None, most: int | Non
         folder = Path(name)
         disk, out = folder / "initrd", folder / "found.json"
         disk.write_bytes(board_linux.initrd())
-        console = f"console={board_linux.PORTS[board.name].console} quiet {option}"
+        console = f"console={board_linux.PORTS[board.name].console} quiet fass=share {option}"
         words = f"{schema.linux.kernel} {console} -- {WORK} show /proc/{mutants.REACHED} off"
         image, *rest = images.parse([words, str(disk)], board.processor)
         what = Boot(image.path, tuple(rest), image.arguments, memory_mb=board.memory_mb or MEMORY_MB, as_initrd=True)
