@@ -18,7 +18,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "lab")]
@@ -57,22 +57,23 @@ class Ready:
         """Calls the command as `process.run_limited` does."""
         request = json.dumps({"arguments": arguments, "folder": str(folder), "env": env | LAUNCHERS}).encode()
         answers, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors, answers:
+        with _written() as out, _written() as errors, answers:
             with theirs:
                 socket.send_fds(self._requests, [request], [theirs.fileno(), out.fileno(), errors.fileno()])
             with process.Limit(Call(int(answers.recv(64))), seconds) as limit:
                 status = int(answers.recv(64))
-            return process.Ended(status, _text(out.fileno()), _text(errors.fileno()), limit.reached)
+            out.seek(0)
+            errors.seek(0)
+            return process.Ended(status, out.read(), errors.read(), limit.reached)
 
     def used_seconds(self) -> float:
         """Processor time of all calls."""
         return process.processor_seconds(self._process.pid)
 
 
-def _text(file: int) -> str:
-    """What has been written to a file, as `subprocess` reads a pipe."""
-    text = os.pread(file, os.fstat(file).st_size, 0).decode(errors="replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _written() -> IO[str]:
+    """A file for what a call writes, to be read as `process.run_limited` reads a pipe."""
+    return tempfile.TemporaryFile("w+", errors="replace")
 
 
 def _take_calls(requests: socket.socket) -> None:

@@ -18,8 +18,18 @@ from cobnut.experiments import Lab
 from cobnut.linux import board as board_linux
 from cobnut.results import LedgerRow
 
-KERNELS = {"standard": (), "fast": board_linux.fast_series()}
+
+@dataclass(frozen=True)
+class Kernel:
+    """Linux with a series of patches, and the options that it is booted with."""
+
+    series: Sequence[Path] = ()
+    options: str = ""
+
+
+KERNELS = {"standard": Kernel(), "fast": Kernel(board_linux.fast_series())}
 SHARING = "sharing"  # the fast kernel with regions; init's code is in one
+ALL_KERNELS = {**KERNELS, SHARING: Kernel(board_linux.fast_series(), board_linux.SHARING)}
 PAPERS_MACHINE = "sa1100-200"
 MEMORY_MB, TIMEOUT_SECONDS = 64, 900
 
@@ -45,8 +55,8 @@ class Measured:
 def measure(lab: Lab, kernel: str, kinds: Sequence[str]) -> list[Measured]:
     """One boot of `kernel`, in which init measures each of the kinds."""
     chosen = lab.settings
-    linux = board_linux.ensure(lab.board, KERNELS["fast" if kernel == SHARING else kernel])
-    options = board_linux.SHARING if kernel == SHARING else ""
+    linux = board_linux.ensure(lab.board, ALL_KERNELS[kernel].series)
+    options = ALL_KERNELS[kernel].options
     commands = f"{','.join(kinds)} {chosen['rounds']} {chosen['warmup']}"
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)

@@ -7,7 +7,7 @@ one process which writes to itself (lab/guests/ring_arm.c).
 """
 
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cobnut import published, sheets
@@ -27,6 +27,10 @@ SIZES = (0, 4, 16, 32)  # KB that each process reads
 DOMAINS = 15  # processes that have one here
 FLUSHES = ("tlb_flushes", *CACHE_FLUSHES)
 NOT_SLOWER = 1  # a goal of ours
+SETTINGS = {
+    "rounds": Setting(30, 10, range(10, 1001), "times that the token goes round, measured for each ring"),
+    "warmup": Setting(10, 5, range(1001), "times that it does before"),
+}
 
 
 @dataclass(frozen=True)
@@ -54,15 +58,19 @@ Kernels = Mapping[str, Rings]
 
 def run(lab: Lab) -> Result:
     """One boot of each kernel."""
-    lab.meter.total(len(KERNELS))
     sizes = QUICK if lab.quick else PROCESSES
-    cases = [(processes, kb) for kb in SIZES for processes in (ALONE, *sizes)]
-    kinds = [f"ring-{processes}-{kb}" for processes, kb in cases]
-    found = {kernel: Rings(dict(zip(cases, linux_arm.measure(lab, kernel, kinds), strict=True))) for kernel in KERNELS}
+    found = measured(lab, KERNELS, [(processes, kb) for kb in SIZES for processes in (ALONE, *sizes)])
     series = [one for kernel, rings in found.items() for one in series_of(kernel, rings, sizes)]
     checks = [*judge(found, sizes), *(as_published(found, sizes) if lab.machine_name == PAPERS_MACHINE else ())]
     rows = [one.row() for rings in found.values() for one in rings.found.values()]
     return lab.result(series, checks, rows, emulator=linux_arm.emulator(lab))
+
+
+def measured(lab: Lab, kernels: Collection[str], cases: Sequence[tuple[int, int]]) -> Kernels:
+    """What each kernel gives, in one boot, for rings of so many processes and KB."""
+    lab.meter.total(len(kernels))
+    kinds = [f"ring-{processes}-{kb}" for processes, kb in cases]
+    return {kernel: Rings(dict(zip(cases, linux_arm.measure(lab, kernel, kinds), strict=True))) for kernel in kernels}
 
 
 def judge(found: Kernels, sizes: tuple[int, ...]) -> Iterator[Check]:
@@ -105,10 +113,7 @@ EXPERIMENT = Experiment(
     kind=Kind.OUTSIDE,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
-    settings={
-        "rounds": Setting(30, 10, range(10, 1001), "times that the token goes round, measured for each ring"),
-        "warmup": Setting(10, 5, range(1001), "times that it does before"),
-    },
+    settings=SETTINGS,
     run=run,
     plots=SHEET.all_plots,
     has_curves=True,

@@ -9,29 +9,24 @@ from collections.abc import Iterator
 
 from cobnut import published, sheets
 from cobnut.checks import Check, at_most, below, drawn, reproduces
-from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_arm
-from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, SHARING
-from cobnut.experiments.wiggins03_fig2 import ALONE, FLUSHES, Kernels, Rings
+from cobnut.experiments import Experiment, Kind, Lab, linux_arm
+from cobnut.experiments.linux_arm import ALL_KERNELS, PAPERS_MACHINE, SHARING
+from cobnut.experiments.wiggins03_fig2 import ALONE, FLUSHES, NOT_SLOWER, SETTINGS, Kernels, Rings, measured
 from cobnut.missing import ratio
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
-COLUMNS = (*KERNELS, SHARING)
 PROCESSES = (2, 4, 6, 8, 10, 12, 13, 14, 15, 16, 18, 20, 24)
 QUICK = (2, 8, 13, 16, 24)
 CODE_MISSES = ("itlb_misses", "icache_misses")
 MISSES = (*CODE_MISSES, "dtlb_misses", "dcache_misses")
-NOT_SLOWER = 1  # a goal of ours
 
 
 def run(lab: Lab) -> Result:
     """One boot for each of the three."""
-    lab.meter.total(len(COLUMNS))
     sizes = QUICK if lab.quick else PROCESSES
-    cases = [(processes, 0) for processes in (ALONE, *sizes)]
-    kinds = [f"ring-{processes}-0" for processes, _ in cases]
-    found = {one: Rings(dict(zip(cases, linux_arm.measure(lab, one, kinds), strict=True))) for one in COLUMNS}
+    found = measured(lab, ALL_KERNELS, [(processes, 0) for processes in (ALONE, *sizes)])
     series = [one for kernel, rings in found.items() for one in series_of(kernel, rings, sizes)]
     checks = [*judge(found, sizes), *(as_published(found, sizes) if lab.machine_name == PAPERS_MACHINE else ())]
     rows = [one.row() for rings in found.values() for one in rings.found.values()]
@@ -80,10 +75,7 @@ EXPERIMENT = Experiment(
     kind=Kind.OUTSIDE,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
-    settings={
-        "rounds": Setting(30, 10, range(10, 1001), "times that the token goes round, measured for each ring"),
-        "warmup": Setting(10, 5, range(1001), "times that it does before"),
-    },
+    settings=SETTINGS,
     run=run,
     plots=SHEET.all_plots,
     has_curves=True,
