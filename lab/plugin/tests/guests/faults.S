@@ -64,14 +64,7 @@ user:   mark    BEGIN, 0
         cli
         jmp     finish
 
-on_page_fault:
-        add     $4, %esp
-        orl     $1, table_pages
-        iret
-
-on_int: andl    $~1, table_pages
-        invlpg  (%esi)
-        iret
+        page_comes_and_goes
 
 on_timer:
         push    %eax

@@ -15,11 +15,4 @@ again:  mov     (%esi), %eax
 finished:
         jmp     finish
 
-on_page_fault:
-        add     $4, %esp
-        orl     $1, table_pages
-        iret
-
-on_int: andl    $~1, table_pages
-        invlpg  (%esi)
-        iret
+        page_comes_and_goes

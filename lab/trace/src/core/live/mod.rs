@@ -126,7 +126,7 @@ impl<P: Processor> Live<P> {
 
     #[inline(always)]
     pub fn data(&mut self, linear: Linear, size: u8, write: bool, tables: &mut impl Tables<P::Mapping>) {
-        if self.is_off() || !self.is_counted(Call::data(linear, size, write), None, tables) {
+        if !self.is_counted(Call::data(linear, size, write), None, tables) {
             self.inner.data(linear, size, write, tables);
         }
     }
@@ -179,7 +179,7 @@ impl<P: Processor> Live<P> {
         if self.counting {
             return self.counts(call) || self.note(call, run, tables);
         }
-        self.note(call, run, tables)
+        !self.is_off() && self.note(call, run, tables)
     }
 
     /// Whether the call repeats the pass.
@@ -215,9 +215,6 @@ impl<P: Processor> Live<P> {
     /// A call comes that is to be one of the pass. Returns whether that is so and it is counted.
     #[inline(never)]
     fn expect(&mut self, call: Call, tables: &mut impl Tables<P::Mapping>) -> bool {
-        if self.is_off() {
-            return false;
-        }
         if self.next == self.pass.len() {
             self.next = 0;
         }
