@@ -85,7 +85,8 @@ W03_TABLE_1 = {
 W03_CTX_GAIN = {2: 57, 13: 4}  # times, by processes
 W03_CTX_DOMAINS = 13  # processes that have one there
 W03_CTX_SHARE = 0.6  # of the original kernel's, with more processes than that
-W03_SHARING_ADDS = (0, 23)  # per cent, figure 3: "varying between zero and 23 %"
+W03_SHARING_MOST = 23
+W03_SHARING_ADDS = (0, W03_SHARING_MOST)  # per cent, figure 3: "varying between zero and 23 %"
 # section 4.2 and figure 4: "extreme", private against shared pages
 W03_EXTREME_GAIN = {2: 9.0, 16: 3.7}  # up to so many times, by processes
 W03_PRIVATE_PAGES, W03_SHARED_PAGES = 10, 20  # pages up to which execution does not slow down, about

@@ -161,23 +161,45 @@ def test_figure_2_judges_what_the_paper_says_of_it_and_fails_where_it_should():
     assert not any(check.ok for name, check in slow.items() if not name.startswith("saved."))
 
 
-def test_figure_3_judges_what_sharing_adds_and_fails_where_it_takes():
-    def judged(sharing, misses):
-        sizes = wiggins03_fig3.PROCESSES
+def in_places(sharing, misses):
+    """As if a switch with shared entries had taken so many cycles and missed so much code, by place; without, 1,000
+    and 9.
+    """
 
-        def one(kernel, latency, missed, n):
+    def rings_of(kernel, latency, missed):
+        def one(n):
             each = (7_000 if n == ALONE else 7_000 + latency) * n
             counted = {"cycles": [each] * 3, "icache_misses": [missed * n] * 3}
             return Measured(kernel, f"ring-{n}-0", {"per_iteration": counted}, [])
 
-        found = {
-            kernel: Rings({(n, 0): one(kernel, latency, missed, n) for n in (ALONE, *sizes)})
-            for kernel, latency, missed in (("fast", 1_000, 9), (SHARING, sharing, misses))
-        }
+        return Rings({(n, 0): one(n) for n in (ALONE, *wiggins03_fig3.PROCESSES)})
+
+    return {
+        "fast": [rings_of("fast", 1_000, 9) for _ in sharing],
+        SHARING: [rings_of(SHARING, *one) for one in zip(sharing, misses, strict=True)],
+    }
+
+
+def test_figure_3_judges_what_sharing_adds_in_the_median_place_and_fails_where_it_takes():
+    def judged(sharing, misses):
+        sizes, found = wiggins03_fig3.PROCESSES, in_places(sharing, misses)
         whole = [*wiggins03_fig3.judge(found, sizes), *wiggins03_fig3.as_published(found, sizes)]
         return {check.name: check for check in whole}
 
-    fine = judged(770, 1)
+    fine = judged([1_300, 770, 500], [10, 1, 0])
     assert all(check.ok for check in fine.values()) and round(fine["added.13"].measured) == 23
-    assert not any(check.ok for check in judged(1_300, 10).values())
-    assert not judged(770, 9)["code_misses.all"].ok, "nothing is saved"
+    assert "From -30 to 50 in 3 places." in fine["added.13"].why
+    assert not any(check.ok for check in judged([1_300, 1_400, 500], [10, 10, 0]).values())
+    assert not judged([770], [9])["code_misses.all"].ok, "nothing is saved"
+
+
+def test_figure_3_says_what_each_place_gives():
+    gains = wiggins03_fig3.gains(in_places([1_300, 770, 500], [10, 1, 0]), (2, 13))
+    assert {one.name: [round(value) for value in one.y] for one in gains} == {
+        "added.median": [23, 23],
+        "added.least": [-30, -30],
+        "added.most": [50, 50],
+        "added.place_0": [-30, -30],
+        "added.place_1": [23, 23],
+        "added.place_2": [50, 50],
+    }

@@ -6,32 +6,44 @@ the series in linux/arm-fass.
 
 import statistics
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from cobnut import images, paths
 from cobnut import measured as written
 from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.errors import CobnutError
-from cobnut.experiments import Lab
+from cobnut.experiments import Lab, runner
 from cobnut.linux import board as board_linux
 from cobnut.results import LedgerRow
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Linux with a series of patches, and the options that it is booted with."""
+    """Linux with a series of patches, and whether processes share init's code."""
 
     series: Sequence[Path] = ()
-    options: str = ""
+    shares: bool = False
 
 
 KERNELS = {"standard": Kernel(), "fast": Kernel(board_linux.fast_series())}
 SHARING = "sharing"  # the fast kernel with regions; init's code is in one
-ALL_KERNELS = {**KERNELS, SHARING: Kernel(board_linux.fast_series(), board_linux.SHARING)}
+ALL_KERNELS = {**KERNELS, SHARING: Kernel(board_linux.fast_series(), shares=True)}
 PAPERS_MACHINE = "sa1100-200"
 MEMORY_MB, TIMEOUT_SECONDS = 64, 900
+NOT_RANDOM = "norandmaps"  # Linux's option: the stack begins at one address in each boot
+
+
+class Peer(NamedTuple):
+    """A kernel by its name. In a `place` (linux/placing.py) whatever kernel it is finds init's data, its stack and the
+    sets of its code the same. Each place also has another order of what is measured, for what was before leaves its
+    lines in the caches.
+    """
+
+    kernel: str
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -52,16 +64,33 @@ class Measured:
         return LedgerRow.of(f"{self.kernel}.{self.kind}", self.region, self.switches)
 
 
-def measure(lab: Lab, kernel: str, kinds: Sequence[str]) -> list[Measured]:
-    """One boot of `kernel`, in which init measures each of the kinds."""
-    chosen = lab.settings
-    linux = board_linux.ensure(lab.board, ALL_KERNELS[kernel].series)
-    options = ALL_KERNELS[kernel].options
-    commands = f"{','.join(kinds)} {chosen['rounds']} {chosen['warmup']}"
+def joined(boots: Sequence[Measured]) -> Measured:
+    """The same kind under one kernel in several places as one, with the iterations of all."""
+    regions, switches = [], list[written.Switch]()
+    for one in boots:
+        regions.append(written.shifted(one.region, len(switches)))
+        switches += one.switches
+    return Measured(boots[0].kernel, boots[0].kind, written.joined(regions), switches)
+
+
+def measure(lab: Lab, peers: Iterable[Peer], kinds: Sequence[str]) -> dict[Peer, list[Measured]]:
+    """One boot of each, in which init measures each of the kinds."""
+    wanted = list(peers)
+    for kernel in dict.fromkeys(one.kernel for one in wanted):
+        board_linux.ensure(lab.board, ALL_KERNELS[kernel].series)  # so that none is compiled beside another
+    return runner.mapped(lab, wanted, lambda one: _measured(lab, one, kinds), note=lambda one: one.kernel)
+
+
+def _measured(lab: Lab, peer: Peer, kinds: Sequence[str]) -> list[Measured]:
+    chosen, given, kernel = lab.settings, ALL_KERNELS[peer.kernel], peer.kernel
+    linux = board_linux.ensure(lab.board, given.series)
+    options = " ".join([NOT_RANDOM] * (peer.place is not None) + [board_linux.SHARE] * given.shares)
+    order = _in_order(kinds, peer.place or 0)
+    commands = f"{','.join(order)} {chosen['rounds']} {chosen['warmup']}"
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         disk, out = folder / "initrd", folder / "measured.json"
-        disk.write_bytes(board_linux.initrd())
+        disk.write_bytes(board_linux.initrd(peer.place, shared=given.shares))
         first = f"{linux.kernel} console={board_linux.PORTS[lab.board.name].console} quiet {options} -- {commands} off"
         image, *rest = images.parse([first, str(disk)], lab.board.processor)
         memory_mb = lab.board.memory_mb or MEMORY_MB
@@ -70,11 +99,18 @@ def measure(lab: Lab, kernel: str, kinds: Sequence[str]) -> list[Measured]:
         if "guest: done" not in outcome.console or "FAIL" in outcome.console:
             raise CobnutError(f"the {kernel} kernel did not come to the end of '{commands}'")
         found = written.read(out.read_bytes())
-    lab.meter.advance(note=kernel)
     regions = found["regions"]
     if [region["iterations"] for region in regions] != [chosen["rounds"]] * len(kinds):
         raise CobnutError(f"the {kernel} kernel's iterations were not seen")
-    return [Measured(kernel, kind, region, found["switches"]) for kind, region in zip(kinds, regions, strict=True)]
+    by_kind = dict(zip(order, regions, strict=True))
+    return [Measured(kernel, kind, by_kind[kind], found["switches"]) for kind in kinds]
+
+
+def _in_order(kinds: Sequence[str], place: int) -> list[str]:
+    """In which they are measured: the first always first, the others from another one on in each place."""
+    first, *others = kinds
+    begin = place % max(len(others), 1)
+    return [first, *others[begin:], *others[:begin]]
 
 
 def emulator(lab: Lab) -> str:

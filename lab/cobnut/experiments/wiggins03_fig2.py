@@ -7,14 +7,14 @@ one process which writes to itself (lab/guests/ring_arm.c).
 """
 
 import statistics
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cobnut import published, sheets
 from cobnut.checks import Check, at_least, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_arm
 from cobnut.experiments.crowd import CACHE_FLUSHES
-from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured
+from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured, Peer
 from cobnut.missing import ratio
 from cobnut.results import Result, Series
 
@@ -59,18 +59,19 @@ Kernels = Mapping[str, Rings]
 def run(lab: Lab) -> Result:
     """One boot of each kernel."""
     sizes = QUICK if lab.quick else PROCESSES
-    found = measured(lab, KERNELS, [(processes, kb) for kb in SIZES for processes in (ALONE, *sizes)])
+    cases = [(processes, kb) for kb in SIZES for processes in (ALONE, *sizes)]
+    found = {peer.kernel: rings for peer, rings in measured(lab, map(Peer, KERNELS), cases).items()}
     series = [one for kernel, rings in found.items() for one in series_of(kernel, rings, sizes)]
     checks = [*judge(found, sizes), *(as_published(found, sizes) if lab.machine_name == PAPERS_MACHINE else ())]
     rows = [one.row() for rings in found.values() for one in rings.found.values()]
     return lab.result(series, checks, rows, emulator=linux_arm.emulator(lab))
 
 
-def measured(lab: Lab, kernels: Collection[str], cases: Sequence[tuple[int, int]]) -> Kernels:
-    """What each kernel gives, in one boot, for rings of so many processes and KB."""
-    lab.meter.total(len(kernels))
+def measured(lab: Lab, peers: Iterable[Peer], cases: Sequence[tuple[int, int]]) -> dict[Peer, Rings]:
+    """What each gives, in one boot, for rings of so many processes and KB."""
     kinds = [f"ring-{processes}-{kb}" for processes, kb in cases]
-    return {kernel: Rings(dict(zip(cases, linux_arm.measure(lab, kernel, kinds), strict=True))) for kernel in kernels}
+    found = linux_arm.measure(lab, peers, kinds)
+    return {peer: Rings(dict(zip(cases, some, strict=True))) for peer, some in found.items()}
 
 
 def judge(found: Kernels, sizes: tuple[int, ...]) -> Iterator[Check]:

@@ -13,7 +13,7 @@ from cobnut import published, sheets, tables
 from cobnut.checks import Check, at_least, at_most, exactly, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_arm
 from cobnut.experiments.crowd import CACHE_FLUSHES
-from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured
+from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured, Peer
 from cobnut.missing import ratio
 from cobnut.results import Result, Series
 
@@ -42,10 +42,8 @@ Potatoes = Mapping[tuple[str, str], Potato]  # by kernel and kind
 
 def run(lab: Lab) -> Result:
     """One boot of each kernel."""
-    lab.meter.total(len(KERNELS))
-    found = {
-        (kernel, one.kind): Potato(**vars(one)) for kernel in KERNELS for one in linux_arm.measure(lab, kernel, KINDS)
-    }
+    measured = linux_arm.measure(lab, map(Peer, KERNELS), KINDS)
+    found = {(peer.kernel, one.kind): Potato(**vars(one)) for peer, some in measured.items() for one in some}
     series = [
         Series(f"{kernel}.cycles", "modelled cycles", KINDS, [found[kernel, kind].cycles for kind in KINDS])
         for kernel in KERNELS

@@ -31,7 +31,8 @@ INIT_FILES = (
 INIT = [paths.LAB / "guests" / name for name in INIT_FILES]
 FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static", "-Wl,-z,noexecstack")
 SHARED = "init-shared"  # init with its code where processes can share it
-SHARING = f"fass=share rdinit=/{SHARED}"  # the kernel's options with which they do
+SHARE = "fass=share"  # the kernel's option with which they do
+SHARING = f"{SHARE} rdinit=/{SHARED}"
 STEPS = 760
 NEEDED_MB = 1500
 FASS = OURS / "arm-fass"  # the series
@@ -104,10 +105,16 @@ def ensure(board: Board, patches: Sequence[Path] = ()) -> BoardLinux:
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)
 
 
-def initrd() -> bytes:
-    """The initial RAM disk: init, in both forms, and a console."""
-    programs = [cpio.program(path.name, path.read_bytes()) for path in _init()]
-    return cpio.archive([cpio.folder("dev"), cpio.device("dev/console", 5, 1), *programs])
+def initrd(place: int | None = None, *, shared: bool = False) -> bytes:
+    """The initial RAM disk: init, in both forms, and a console. In a place (placing.py), or with its code where
+    processes can share it, there is one init, of the same name.
+    """
+    if place is None and not shared:
+        programs = {"init": _init("init", _link), SHARED: _shared()}
+    else:
+        programs = {"init": _shared(place or 0) if shared else _below(place or 0)}
+    files = [cpio.program(name, path.read_bytes()) for name, path in programs.items()]
+    return cpio.archive([cpio.folder("dev"), cpio.device("dev/console", 5, 1), *files])
 
 
 def make(board: Board, given: Source, target: Path, name: str, option: str, prepare: Callable[[Path], None]) -> None:
@@ -138,17 +145,27 @@ def make(board: Board, given: Source, target: Path, name: str, option: str, prep
         shutil.copy2(build.objects / "System.map", target / SYMBOLS)
 
 
-def _init() -> list[Path]:
-    """Our init in both forms, linked if they are not or if their source has changed."""
+def _init(name: str, link: Callable[[Path], Path]) -> Path:
+    """Our init in a form of this name, linked if it is not or if its source or its place has changed."""
     folder = paths.BUILD / "linux" / "init-arm"
     folder.mkdir(parents=True, exist_ok=True)
-    programs = [folder / "init", folder / SHARED]
+    target = folder / name
     with alone(paths.LOCKS / "linux-init-arm"):
-        oldest = min(path.stat().st_mtime if path.exists() else 0 for path in programs)
-        if any(oldest < path.stat().st_mtime for path in INIT):
-            _link(programs[0])
-            placing.Places().link(lambda options: _link(programs[1], options))
-    return programs
+        made = target.stat().st_mtime if target.exists() else 0
+        if any(made < path.stat().st_mtime for path in (*INIT, Path(placing.__file__))):
+            link(target)
+    return target
+
+
+def _shared(place: int = 0) -> Path:
+    def link(target: Path) -> Path:
+        return placing.Places().link(lambda options: _link(target, options), place)
+
+    return _init(f"{SHARED}-{place}", link)
+
+
+def _below(place: int) -> Path:
+    return _init(f"init-{place}", lambda target: _link(target, placing.options(placing.BELOW, place)))
 
 
 def _link(target: Path, options: Sequence[str] = ()) -> Path:
