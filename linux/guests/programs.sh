@@ -46,7 +46,8 @@ compressors_with_threads() {
 }
 
 openssl_connection() {
-    openssl req -x509 -newkey rsa:1024 -nodes -keyout k.pem -out c.pem -subj /CN=localhost -days 2 2>/dev/null
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
+        -keyout k.pem -out c.pem -subj /CN=localhost -days 2 2>/dev/null
     openssl s_server -accept 4433 -key k.pem -cert c.pem -www -quiet &
     until printf 'GET / HTTP/1.0\r\n\r\n' | openssl s_client -connect localhost:4433 -quiet 2>/dev/null |
         grep -c Ciphers; do sleep 0.2; done
@@ -249,7 +250,7 @@ sockets() {
 }
 
 namespaces() {
-    unshare -n -r sh -c 'ip link set lo up; ip -br link'
+    unshare -n -r sh -c 'ip link set lo up; ip -br link show lo'
     unshare --pid --fork --mount-proc ps ax | tail -n 2 | wc -l
     unshare -U -r id -u
     unshare --uts sh -c 'hostname other; hostname'
@@ -262,7 +263,7 @@ limits() {
     bash -c 'ulimit -s unlimited; /bin/true; echo $?'
     timeout -s INT 1 sleep 5
     echo $?
-    timeout -k 1 1 bash -c 'trap : TERM; while :; do :; done' 2>/dev/null
+    (timeout -k 1 1 bash -c 'trap : TERM; while :; do :; done') 2>/dev/null
     echo $?
     chrt -f 10 true && nice -n 5 nice && ionice -c 3 true && taskset 1 true
     flock lock bash -c 'flock -n lock true; echo $?'

@@ -10,6 +10,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cobnut import cache, packages, paths, private_apt
@@ -23,6 +24,9 @@ from cobnut.process import run_logged
 KNOWN = paths.ROOT / "linux" / "suites.toml"
 FORMAT = "4"  # another number where a suite's folder is made in another way
 PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
+LANGUAGES = PROGRAMS.with_name("languages.sh")
+JAVA = PROGRAMS.with_name("java.sh")
+HELPERS = ("ask", "rhino")  # functions of these that others call
 REPORTS = paths.BUILD / "reports" / "suites"
 COMPILER = ("gcc", "-m32", "-O1", "-w", "-D_GNU_SOURCE")
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
@@ -252,16 +256,17 @@ def python_cases(_: Path) -> list[Case]:
     return [Case(name, command.format(name)) for name in _listed("python")]
 
 
-def programs_folder(_: Path, target: Path) -> None:
-    """What is in linux/guests/programs.sh."""
-    shutil.copy(PROGRAMS, target)
+def script_folder(script: Path, _: Path, target: Path) -> None:
+    """A script of linux/guests."""
+    shutil.copy(script, target)
 
 
-def programs_cases(files: Path) -> list[Case]:
-    """One for each function that is called by no other one."""
-    names = re.findall(r"^(\w+)\(\) {", (files / PROGRAMS.name).read_text(), re.MULTILINE)
-    command = "cd /tmp/case; . /files/programs.sh; {}"
-    return [Case(name, f"bash -c '{command.format(name)}'") for name in names if name != "ask"]
+def script_cases(script: Path, files: Path) -> list[Case]:
+    """One for each function of a script that is called by no other one, by the shell that it is for."""
+    shell = "sh" if script == JAVA else "bash"
+    names = re.findall(r"^(\w+)\(\) {", (files / script.name).read_text(), re.MULTILINE)
+    command = f"cd /tmp/case; . /files/{script.name}; {{}}"
+    return [Case(name, f"{shell} -c '{command.format(name)}'") for name in names if name not in HELPERS]
 
 
 def sqlite_cases(files: Path) -> list[Case]:
@@ -273,10 +278,17 @@ def nothing(_tree: Path, _target: Path) -> None:
     """All is in the image."""
 
 
+def _scripted(name: str, title: str, script: Path, seconds: int) -> Suite:
+    make, found = partial(script_folder, script), partial(script_cases, script)
+    return Suite(name, title, name, "", make, found, seconds, compared=True, script=script)
+
+
 SUITES = {
     suite.name: suite
     for suite in (
-        Suite("programs", "ordinary programs", "programs", "", programs_folder, programs_cases, 120, compared=True),
+        _scripted("programs", "ordinary programs", PROGRAMS, 120),
+        _scripted("languages", "other languages", LANGUAGES, 300),
+        _scripted("java", "Java", JAVA, 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
