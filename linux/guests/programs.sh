@@ -263,7 +263,7 @@ limits() {
     bash -c 'ulimit -s unlimited; /bin/true; echo $?'
     timeout -s INT 1 sleep 5
     echo $?
-    (timeout -k 1 1 bash -c 'trap : TERM; while :; do :; done') 2>/dev/null
+    { timeout -k 1 1 bash -c 'trap : TERM; while :; do :; done'; } 2>/dev/null
     echo $?
     chrt -f 10 true && nice -n 5 nice && ionice -c 3 true && taskset 1 true
     flock lock bash -c 'flock -n lock true; echo $?'

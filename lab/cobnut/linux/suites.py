@@ -240,7 +240,7 @@ def kernel_cases(files: Path) -> list[Case]:
 
 def stress_cases(_: Path) -> list[Case]:
     """One for each stressor, for a few seconds."""
-    limits = "--vm-bytes 8M --mmap-bytes 4M --bigheap-bytes 8M --shm-bytes 4M --hdd-bytes 4M --malloc-bytes 4M"
+    limits = "--vm-bytes 8M --mmap-bytes 4M --bigheap-growth 64K --shm-bytes 4M --hdd-bytes 4M --malloc-bytes 4M"
     command = (
         "mkdir -p /tmp/stress; stress-ng --temp-path /tmp/stress --{} 1 {} --verify --timeout 3 --no-rand-seed;"
         " status=$?; case $status in 3|4) exit 77;; esac; exit $status"
