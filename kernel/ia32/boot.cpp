@@ -21,7 +21,6 @@ extern "C" {
 extern char kernel_image[], kernel_image_end[], trampoline_code[], trampoline_code_end[];
 extern Word utcb_word[];
 void sysenter_fast();
-void sysenter_plain();
 void int_fast();
 void leave_sysenter();
 void leave_int();
@@ -136,7 +135,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     if (cpu::features.sysenter) {
         cpu::wrmsr(cpu::msr_sysenter_cs, KERNEL_CODE);
         cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor.esp0));
-        cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(fast_path ? sysenter_fast : sysenter_plain));
+        cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(sysenter_fast));
     }
     coprocessor::initialise();
     // The lower half as after a reset; write-combining and write-protected at the ends of the upper one.

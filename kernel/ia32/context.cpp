@@ -54,6 +54,7 @@ void prepare_user(Thread& t) {
     t.registers = {};
     t.frame = {};
     standard_frame(t);
+    if (!processor.leave) t.fast_veto |= veto_always;
 }
 
 void destroy_thread(Thread& t) {

@@ -98,12 +98,14 @@ slow_\way:
         testb   $EFLAGS_VM >> 16, 10(%esp)      // see from_virtual_8086: the frame is not where it should be
         jnz     int_virtual_8086
         .endif
-        sub     $-(\bias) - (THREAD_REGISTERS), %esp // a non-maskable interrupt spares what is saved now
         .ifc \way, sysenter
         lea     -1(%eax), %ebx
         cmp     $GATE_CALLS, %ebx
         jb      reflect_sysenter
+        .globl  no_gate
+no_gate:
         .endif
+        sub     $-(\bias) - (THREAD_REGISTERS), %esp // a non-maskable interrupt spares what is saved now
         jmp     slow
         .endm
 
@@ -184,13 +186,23 @@ slow:
         call    fast_entry_ipc
         jmp     leave_to_user
 
-// The boot option fastpath=off enters here.
-        .globl  sysenter_plain
-sysenter_plain:
-        mov     (%esp), %esp
-        mov     %ebp, THREAD_FAST_ESP(%esp)
-        mov     %ebx, THREAD_FAST_EIP(%esp)
-        jmp     slow_sysenter
+// ECX: a host that has missed revocations (hosts.hpp). Keeps EAX, ECX, ESI, EDI and EBP; DS and ES are the target's.
+        .globl  clean_target
+clean_target:
+        mov     $KERNEL_DATA, %ebx
+        mov     %ebx, %ds
+        mov     %ebx, %es
+        cld
+        push    %eax
+        push    %ecx
+        mov     %ecx, %eax
+        call    clean_host
+        pop     %ecx
+        pop     %eax
+        mov     $USER_DATA, %ebx
+        mov     %ebx, %ds
+        mov     %ebx, %es
+        ret
 
         .balign 32
         .globl  int_fast

@@ -26,7 +26,7 @@ Thread* tell_pager(Thread& t, VAddr address, Word rights) {
     ThreadId to{t.utcb->pager()};
     Thread& pager = arch::thread_at(to.number());
     bool open = pager.state_word == t.id.raw || ThreadId{pager.state_word}.is_any();
-    if (!processor.leave || pager.id != to || !open || pager.priority < ready_top) return nullptr;
+    if (pager.id != to || !open || pager.priority < ready_top) return nullptr;
     if (t.fast_veto & ~Word{held_coprocessor | held_tls | veto_redirected}) return nullptr;
     if (t.fast_veto & veto_redirected && t.space->redirector != to) return nullptr;
     tls::keep_selectors(t);

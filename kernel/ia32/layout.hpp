@@ -66,9 +66,11 @@
 #endif
 
 // Calls of another system's by sysenter have numbers from 1 to this in EAX, which are no thread's ids; their exceptions
-// have an error code that the processor has not (docs/controlled-spaces.md).
-#define GATE_CALLS 0x3fff
-#define GATE_ERROR 0x10000
+// have an error code that the processor has not; with another one in its answer, such a thread leaves by sysexit
+// (docs/controlled-spaces.md).
+#define GATE_CALLS  0x3fff
+#define GATE_ERROR  0x10000
+#define GATE_ANSWER 1
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE 3

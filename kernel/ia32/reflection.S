@@ -29,6 +29,8 @@
 #define FRAME       (THREAD_FRAME-(THREAD_REGISTERS))
 #define REGISTER(n) (4*(n))
 #define MESSAGE(n)  UTCB_MR+4*(n)
+// The same where popa is to take them.
+#define ANSWERED(n) 4*((n)-5)(%esp)
 
 // From one place of the thread's registers to a word of the message, and back. Words 5 to 12 are in popa's order.
         .macro  tell n, from, by
@@ -36,7 +38,7 @@
         mov     \by, %ss:MESSAGE(\n)(%edi)
         .endm
         .macro  take n, to, by
-        mov     %ss:MESSAGE(\n)(%edi), \by
+        mov     %ss:MESSAGE(\n)(%esi), \by
         mov     \by, THREAD_REGISTERS + \to(%ebp)
         .endm
 
@@ -45,26 +47,55 @@
         cmp     $LEAST_TAG, %esi
         jae     leave_message
         cmpb    $0, THREAD_TLS_SET(%ebp)
-        jne     load_tls
+        je      tls_loaded
+        // its segment as tls::enter has made it last, if its space lies where it did then
+        mov     THREAD_SPACE(%ebp), %ecx
+        mov     %ss:SPACE_SEGMENT_LOW(%ecx), %ebx
+        cmp     %ebx, THREAD_TLS_WITHIN(%ebp)
+        jne     leave_slowly
+        mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
+        cmp     %ebx, THREAD_TLS_WITHIN + 4(%ebp)
+        jne     leave_slowly
+        cmpw    $0x100, THREAD_TLS_IN_FS(%ebp)  // in GS, not in FS
+        jne     leave_slowly
+        mov     THREAD_TLS_MADE(%ebp), %ebx
+        mov     THREAD_TLS_MADE + 4(%ebp), %ecx
+        mov     %ebx, %ss:gdt + (USER_TLS & ~7)
+        mov     %ecx, %ss:gdt + (USER_TLS & ~7) + 4
+        mov     $USER_TLS, %ebx
+        mov     %ebx, %gs
+        orl     $HELD_TLS, THREAD_FAST_VETO(%ebp)
 tls_loaded:
+        cmpl    $GATE_ANSWER, %ss:MESSAGE(4)(%esi)
+        lea     MESSAGE(5)(%esi), %esp
+        je      answer_to_gate
+by_frame:
         lea     THREAD_FRAME(%ebp), %eax
         mov     %eax, %ss:LEAVING
-        lea     MESSAGE(5)(%esi), %esp
         popa
         mov     %ss:LEAVING, %esp               // at once: a non-maskable interrupt pushes below it
 exit_answered:
         iret
+// By sysexit, and lret with the thread's own segments, as it leaves an IPC; if this processor's IPC is by sysenter.
+answer_to_gate:
+        cmpl    $leave_sysenter, %ss:processor + PROCESSOR_LEAVE
+        jne     by_frame
+        mov     ANSWERED(8), %ecx
+        movl    $TRAMPOLINE, ANSWERED(10)
+        mov     %ecx, ANSWERED(11)
+        popa
+        sti
+        sysexit
         .endm
 
         .section .text.fastpath, "ax"
 // Calls by sysenter, in a space that is controlled. The frame is made as if it were a gate's; the user has told its
-// stack pointer, and nothing of its flags or of where it goes on. ESP: the thread's registers.
+// stack pointer, and nothing of its flags or of where it goes on. ESP: the top of its frame.
         .globl  reflect_sysenter
 reflect_sysenter:
-        mov     OWN(SPACE), %ebx
+        mov     THREAD_SPACE(%esp), %ebx
         cmpb    $0, %ss:SPACE_CONTROLLED(%ebx)
-        je      slow
-        sub     $THREAD_REGISTERS, %esp
+        je      no_gate
         mov     THREAD_FAST_EIP(%esp), %ebx
         mov     THREAD_FAST_ESP(%esp), %ebp
         push    $USER_DATA
@@ -76,8 +107,7 @@ reflect_sysenter:
         push    %ecx
         save_rest
         mov     $GATE_ERROR, %ecx
-        cmpl    $0, %ss:processor + PROCESSOR_LEAVE
-        jne     reflect_call
+        jmp     reflect_call
 not_reflected:
         mov     %ecx, %eax
         mov     $13, %ecx
@@ -227,14 +257,13 @@ answer:
         mov     THREAD_PRIORITY(%ebp), %edi
         cmp     %ss:ready_top, %edi
         jb      no_answer
-        mov     OWN(UTCB), %edi
+        mov     OWN(UTCB), %esi
         take    1, FRAME, %ebx
-        mov     %ss:MESSAGE(2)(%edi), %ecx
+        mov     %ss:MESSAGE(2)(%esi), %ecx
         xor     THREAD_REGISTERS + FRAME + 8(%ebp), %ecx
         and     $EFLAGS_CHANGEABLE, %ecx
         xor     %ecx, THREAD_REGISTERS + FRAME + 8(%ebp)
         take    8, FRAME+12, %ebx
-        mov     %edi, %esi
         jmp     turn
 
 leave_message:
@@ -255,25 +284,6 @@ same_space_turn:
         mov     OWN(UTCB_ADDRESS), %eax
         jmp     standard_segments
 
-// The thread's own segment as tls::enter has made it last, if its space lies where it did then.
-load_tls:
-        mov     THREAD_SPACE(%ebp), %ecx
-        mov     %ss:SPACE_SEGMENT_LOW(%ecx), %ebx
-        cmp     %ebx, THREAD_TLS_WITHIN(%ebp)
-        jne     leave_slowly
-        mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
-        cmp     %ebx, THREAD_TLS_WITHIN + 4(%ebp)
-        jne     leave_slowly
-        cmpw    $0x100, THREAD_TLS_IN_FS(%ebp)  // in GS, not in FS
-        jne     leave_slowly
-        mov     THREAD_TLS_MADE(%ebp), %ebx
-        mov     THREAD_TLS_MADE + 4(%ebp), %ecx
-        mov     %ebx, %ss:gdt + (USER_TLS & ~7)
-        mov     %ecx, %ss:gdt + (USER_TLS & ~7) + 4
-        mov     $USER_TLS, %ebx
-        mov     %ebx, %gs
-        orl     $HELD_TLS, THREAD_FAST_VETO(%ebp)
-        jmp     tls_loaded
 leave_slowly:
         mov     $KERNEL_DATA, %ecx
         mov     %ecx, %ds

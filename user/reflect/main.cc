@@ -59,11 +59,13 @@ constinit volatile Word calls = 0, faults = 0, stops = 0; // as the server has s
 // ------------------------------------------------------------------------------------------------ client and server
 
 /// As on a page that the server gives its programs for that.
-extern "C" char gate_return[];
+extern "C" char gate_lret[];
 __asm__(".text\n"
-        ".globl gate_call, gate_return\n"
-        "gate_call: push %ecx; push %edx; push %ebp; mov %esp, %ebp; sysenter\n"
-        "gate_return: pop %ebp; pop %edx; pop %ecx; ret");
+        ".globl gate_call, gate_lret\n"
+        "gate_call: push %ecx; push %edx; push %ebp; push %cs; call 1f\n"
+        "pop %ebp; pop %edx; pop %ecx; ret\n"
+        "1: mov %esp, %ebp; sysenter\n"
+        "gate_lret: lret");
 
 /// The answer is one more in EAX.
 inline Word call_server(Word request)
@@ -202,7 +204,8 @@ bool stop_client()
             calls = calls + 1;
             // all others are still where they came
             L4_Set_MsgTag(L4_MsgTag_t{.raw = 12});
-            L4_LoadMR(1, wish.gate ? reinterpret_cast<Word>(gate_return) : ip + int_length);
+            L4_LoadMR(1, wish.gate ? reinterpret_cast<Word>(gate_lret) : ip + int_length);
+            if (wish.gate) L4_LoadMR(4, cobnut::sysenter_answer);
             L4_LoadMR(12, request + 1);
             if (request == be_stopped) {
                 if (L4_IpcFailed(L4_Send(from))) tell_root(failed_label, L4_ErrorCode());

@@ -149,6 +149,9 @@ label gate
         mov     %esp, %ebp
         sysenter
         jmp     agent_report
+/* Where an answer without iret leads: to where the controller has written below the block. */
+label lret
+        lret
 
 /* A system call. */
 label call

@@ -313,7 +313,7 @@ const char *answer(const Step &step)
     if (!thread[g].reflected) return nullptr;
     const Word count = block(g, BLOCK_COUNT);
     constexpr Word flags[] = {0x202, 0x4ED7, 0x20602, 0x0}; // also those that no user may set
-    answer_to(g, destination(g, step), pick(flags, step.x / 4));
+    answer_to(g, destination(g, step), pick(flags, step.x / 4), step.x / 32 % 2);
     return probed(g, count);
 }
 

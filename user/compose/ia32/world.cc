@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "world.h"
 
+#include <cobnut/control.h>
 #include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <initializer_list>
@@ -324,9 +325,17 @@ Heard send_to(Word g, Word ip)
     return heard;
 }
 
-Heard answer_to(Word g, Word ip, Word flags)
+Heard answer_to(Word g, Word ip, Word flags, bool by_lret)
 {
-    const Word words[] = {ip, flags, 0, 0, 1, 2, 3, stack_of(g), 4, 5, 6, 7};
+    Word words[] = {ip, flags, 0, 0, 1, 2, 3, stack_of(g), 4, 5, 6, 7};
+    if (by_lret) {
+        constexpr Word frame_bytes = 2 * sizeof(Word);
+        block(g, -frame_bytes) = ip;
+        block(g, sizeof(Word) - frame_bytes) = AGENT_USER_CODE;
+        words[0] = entry(keeper_page, agent_lret);
+        words[3] = cobnut::sysenter_answer;
+        words[7] -= frame_bytes;
+    }
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 12});
     for (Word i = 0; i < 12; i++) L4_LoadMR(static_cast<int>(i + 1), words[i]);
     thread[g].at = ip & ~(page_size - 1);

@@ -95,8 +95,8 @@ Word entry(Word base, const char *label);
 Heard tell(Word g);
 /// Has it go on at an address.
 Heard send_to(Word g, Word ip);
-/// The same, as the answer to its exception.
-Heard answer_to(Word g, Word ip, Word flags);
+/// The same, as the answer to its exception; `by_lret`: by one that the kernel may give without iret.
+Heard answer_to(Word g, Word ip, Word flags, bool by_lret);
 /// A system call of the thread's own: EAX.
 Word call(Word g, Word field, const L4_Registers_t &registers);
 /// Its message registers get code.
@@ -112,8 +112,9 @@ void take_code(Word s);
 
 extern "C" {
 extern const char agent_begin[], agent_mini[], agent_mini_end[], agent_report[], agent_report_by_stub[], agent_probe[],
-    agent_load_fs[], agent_load_gs[], agent_accept[], agent_reflect[], agent_gate[], agent_call[], agent_give[],
-    agent_read_ds[], agent_write_ds[], agent_read_es[], agent_write_es[], agent_read_fs[], agent_write_fs[],
-    agent_read_gs[], agent_write_gs[], agent_read_ss[], agent_write_ss[], agent_read_cs[], agent_end[];
+    agent_load_fs[], agent_load_gs[], agent_accept[], agent_reflect[], agent_gate[], agent_lret[], agent_call[],
+    agent_give[], agent_read_ds[], agent_write_ds[], agent_read_es[], agent_write_es[], agent_read_fs[],
+    agent_write_fs[], agent_read_gs[], agent_write_gs[], agent_read_ss[], agent_write_ss[], agent_read_cs[],
+    agent_end[];
 }
 #endif

@@ -13,6 +13,10 @@ extern "C" {
 x2test::Word x2test_gate(x2test::Word eax, x2test::Word flags, x2test::Word);
 /// Where to go on; and another place, which returns 0xE15E.
 extern const char x2test_gate_return[], x2test_gate_elsewhere[];
+/// The same with what lret takes on its stack, by sysenter or by `int`: no register of the answer's but EAX, EBX, ESI,
+/// EDI and EBP counts. The lret.
+x2test::Word x2test_quick(x2test::Word eax, x2test::Word by_int, x2test::Word);
+extern const char x2test_quick_lret[];
 }
 __asm__(".text\n"
         ".globl x2test_gate, x2test_gate_return, x2test_gate_elsewhere\n"
@@ -25,7 +29,16 @@ __asm__(".text\n"
         "cmp $0x1A5, %esi; jne 8f; cmp $0x1A6, %edi; jne 8f; cmp $0x1A7, %ebp; je 9f\n"
         "8: mov $0xBAD, %eax\n"
         "9: pushf; andl $~0x44500, (%esp); popf; pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
-        "x2test_gate_elsewhere: mov $0xE15E, %eax; jmp 9b\n");
+        "x2test_gate_elsewhere: mov $0xE15E, %eax; jmp 9b\n"
+
+        "x2test_quick: push %ebp; push %ebx; push %esi; push %edi\n"
+        "mov 20(%esp), %eax; test %eax, %eax; jz 9b; mov 24(%esp), %ecx\n"
+        "mov $0xA3, %edx; mov $0xA4, %ebx; mov $0xA5, %esi; mov $0xA6, %edi; push %cs; call 1f\n"
+        "cmp $0x1A4, %ebx; jne 8b; cmp $0x1A5, %esi; jne 8b; cmp $0x1A6, %edi; jne 8b; cmp $0x1A7, %ebp; jne 8b\n"
+        "mov %ds, %ecx; mov %ss, %edx; cmp %ecx, %edx; je 9b; jmp 8b\n"
+        "1: mov %esp, %ebp; test %ecx, %ecx; mov $0xA2, %ecx; jnz 2f; sysenter\n"
+        "x2test_quick_lret: lret\n"
+        "2: int $0x80\n");
 
 namespace x2test {
 namespace {
@@ -122,10 +135,80 @@ void registers()
         }
 }
 
+Word do_quick(Word handler, Word eax, Word by_int)
+{
+    L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = handler});
+    const Word result = x2test_quick(eax, by_int, 0);
+    L4_Set_ExceptionHandler(main_id);
+    return result;
+}
+
+void load_quick_answer(Word eax)
+{
+    load_gate_answer(eax);
+    answer[1] = reinterpret_cast<Word>(x2test_quick_lret);
+    answer[4] = cobnut::sysenter_answer;
+}
+
 [[noreturn]] Word do_count(Word, Word, Word)
 {
     for (volatile Word counter = 0;;) counter = counter + 1;
 }
+/// An answer that needs no iret, to a call of either kind, and where the kernel has no sysenter; with a segment of the
+/// client's, as with its own registers: it comes by the kernel's shortest way, or another thread runs first.
+void quick_answers()
+{
+    for (const Kinds &kinds : kinds_of_pairs)
+        for (const Word by_int : {Word{0}, Word{1}})
+            for (const bool busy : {false, true}) {
+                if (!by_int && !has_gate()) continue;
+                const Pair p = gate_pair(kinds);
+                Agent *other = agent(kinds.server);
+                if (!p || !other) return;
+                ask(p.client, do_quick, main_id.raw, 0);
+                CHECK(redirect(p.client, p.server->id));
+                catch_from(p, do_quick, 9, by_int);
+                CHECK_EQUAL(caught[12], 9);
+                load_quick_answer(10);
+                if (busy) begin(other, do_count);
+                CHECK(comes_back(p, 10));
+                CHECK_EQUAL((small_number(p.client) != 0), (kinds.client == Kind::small));
+                remove(p), remove(other);
+            }
+}
+
+/// What lret takes where the client has no memory: its fault, past its slot as anywhere; or where no user has any.
+void quick_answers_out_of_reach()
+{
+    if (!has_gate()) return;
+    for (const Kinds &kinds : kinds_of_pairs) {
+        const Pair p = gate_pair(kinds);
+        if (!p) return;
+        ask(p.client, do_quick, main_id.raw, 0);
+        catch_from(p, do_quick, 9);
+        load_quick_answer(10);
+        answer[8] = beyond_small;
+        begin(p.server, do_answer_last, p.client->id.raw);
+        finish(p.client, true);
+        CHECK_EQUAL(p.client->out.fault_address & ~7, beyond_small); // an emulator's lret takes CS first
+        CHECK_EQUAL(small_number(p.client), 0);
+        remove(p);
+        if (!wish.limits) continue;
+        const Pair q = gate_pair(kinds);
+        if (!q) return;
+        ask(q.client, do_quick, main_id.raw, 0);
+        catch_from(q, do_quick, 9);
+        load_quick_answer(10);
+        answer[8] = kernel_address;
+        begin(q.server, do_answer, q.client->id.raw);
+        finish(q.server);
+        constexpr Word stack_fault = 12;
+        CHECK_EQUAL(caught[3], stack_fault);
+        CHECK_EQUAL(caught[8], kernel_address);
+        remove(q);
+    }
+}
+
 /// The same where the server does not wait, and so the slow way; and another thread runs at once, with its own flags.
 void server_is_busy()
 {
@@ -402,6 +485,8 @@ void controlled()
 
 const Test gate_tests[] = {
     {"gate.registers", registers},
+    {"gate.quick_answers", quick_answers},
+    {"gate.quick_answers_out_of_reach", quick_answers_out_of_reach},
     {"gate.server_is_busy", server_is_busy},
     {"gate.answered_elsewhere", answered_elsewhere},
     {"gate.answered_with_a_step", answered_with_a_step},
