@@ -33,37 +33,11 @@
 	movl	%ecx, MR(\word)
 	.endm
 
-	.text
-SYM_FUNC_START(cobnut_exchange)
-	pushl	%ebp
-	pushl	%edi
-	pushl	%esi
-	pushl	%ebx
-	subl	$PARAMETERS, %esp
-	movl	TO, %eax
-	movl	%gs:0, %edi
-	movl	MR(0), %esi
-.Lexchange:
-	orl	$-1, %edx
-	movl	$AT_ONCE_FOR_EVER, %ecx
-	call	*x2_ipc_entry
-	cld
-	/* EAX is the sender, ESI the tag; EBX and EBP are MR1 and MR2 */
-	movl	TASK, %edx
-	cmpl	TASK_ID(%edx), %eax
-	jne	.Lother
-	cmpl	$EXCEPTION_TAG, %esi
-	jne	.Lother
-	movl	TASK_INFO(%edx), %ecx
-	testl	$CALL_FLAGS, INFO_FLAGS(%ecx)
-	jne	.Lother
-	movl	MR(MR_AX), %ecx
-	cmpl	$NO_CALL, %ecx
-	jae	.Lother
-	cmpl	$INT_CODE(LINUX_CALL), MR(MR_CODE)
-	jne	.Lnot_by_int
-	addl	$INT_LENGTH, %ebx
-.Lcall:
+	/*
+	 * The call, and its answer: of EBX the program goes on at, of ECX the number. No other message's
+	 * word stays where the answer has an error code.
+	 */
+	.macro	call_and_answer code
 	movl	$0, main_waits
 	movw	$READY, TASK_STATE(%edx)
 	movl	%ebx, TASK_IP(%edx)
@@ -94,6 +68,7 @@ SYM_FUNC_START(cobnut_exchange)
 	jne	.Lpending
 	/* EDI is still what it was, as all calls save it */
 	movl	%eax, MR(MR_AX)
+	movl	$\code, MR(MR_CODE)
 	answer	MR_IP, TASK_IP
 	answer	MR_FLAGS, TASK_EFLAGS
 	answer	MR_DI, TASK_DI
@@ -105,18 +80,58 @@ SYM_FUNC_START(cobnut_exchange)
 	answer	MR_CX, TASK_CX
 	movl	TASK_ID(%ebx), %eax
 	movl	$REGISTER_WORDS, %esi
+	.endm
+
+	.text
+SYM_FUNC_START(cobnut_exchange)
+	pushl	%ebp
+	pushl	%edi
+	pushl	%esi
+	pushl	%ebx
+	subl	$PARAMETERS, %esp
+	movl	TO, %eax
+	movl	%gs:0, %edi
+	movl	MR(0), %esi
+.Lexchange:
+	orl	$-1, %edx
+	movl	$AT_ONCE_FOR_EVER, %ecx
+	call	*x2_ipc_entry
+	cld
+	/* EAX is the sender, ESI the tag; EBX and EBP are MR1 and MR2 */
+	movl	TASK, %edx
+	cmpl	TASK_ID(%edx), %eax
+	jne	.Lother
+	cmpl	$EXCEPTION_TAG, %esi
+	jne	.Lother
+	movl	TASK_INFO(%edx), %ecx
+	testl	$CALL_FLAGS, INFO_FLAGS(%ecx)
+	jne	.Lother
+	movl	MR(MR_AX), %ecx
+	cmpl	$NO_CALL, %ecx
+	jae	.Lother
+	cmpl	$INT_CODE(LINUX_CALL), MR(MR_CODE)
+	jne	.Lnot_by_int
+	addl	$INT_LENGTH, %ebx
+	call_and_answer 0
 	jmp	.Lexchange
 
+	/*
+	 * From the vdso (vdso-code.S): known to Linux as a call by the int there, to behind which it
+	 * returns. But if nothing happens beside the call, it takes what is on its stack.
+	 */
 .Lnot_by_int:
 	cmpl	$SYSENTER_CODE, MR(MR_CODE)
 	jne	.Lother
-	cmpb	$0, six_parameters(%ecx)
+	cmpb	$0, left_by_sysenter(%ecx)
 	jne	.Lother
-	/* from the vdso (vdso-code.S), to which it returns */
 	movl	TASK_MM(%edx), %ebx
 	movl	MM_VDSO(%ebx), %ebx
 	addl	$VDSO_BACK, %ebx
-	jmp	.Lcall
+	addl	$VDSO_FRAME, MR(MR_SP)
+	call_and_answer SYSENTER_ANSWER
+	addl	$VDSO_LRET - VDSO_BACK, MR(MR_IP)
+	subl	$VDSO_FRAME, MR(MR_SP)
+	jmp	.Lexchange
 
 .Lother:
 	movl	MESSAGE, %ecx

@@ -53,6 +53,7 @@ static __always_inline void load_registers(const unsigned long *gp)
 
 	mr[MR_IP] = gp[HOST_IP];
 	mr[MR_FLAGS] = gp[HOST_EFLAGS];
+	mr[MR_CODE] = 0;
 	mr[MR_DI] = gp[HOST_DI];
 	mr[MR_SI] = gp[HOST_SI];
 	mr[MR_BP] = gp[HOST_BP];
@@ -362,8 +363,14 @@ static void note_no_call(struct uml_pt_regs *regs)
 	UPT_SYSCALL_NR(regs) = NO_SYSCALL;
 }
 
-/* As arch/x86/entry/syscalls/syscall_32.tbl has them. */
-const unsigned char six_parameters[__NR_syscalls] = {
+/*
+ * Calls by sysenter that entry.S leaves to handle(): with six parameters, as
+ * arch/x86/entry/syscalls/syscall_32.tbl has them, or behind which the program goes on elsewhere than
+ * it called.
+ */
+const unsigned char left_by_sysenter[__NR_syscalls] = {
+	[__NR_execve] = 1, [__NR_execveat] = 1, [__NR_mremap] = 1, [__NR_rt_sigreturn] = 1,
+	[__NR_sigreturn] = 1,
 	[__NR_ipc] = 1, [__NR_mmap2] = 1, [__NR_futex] = 1, [__NR_fadvise64_64] = 1, [__NR_mbind] = 1,
 	[__NR_pselect6] = 1, [__NR_splice] = 1, [__NR_sync_file_range] = 1, [__NR_move_pages] = 1,
 	[__NR_epoll_pwait] = 1, [__NR_fallocate] = 1, [__NR_fanotify_mark] = 1,
@@ -420,6 +427,7 @@ static void handle(struct task_struct *task, struct uml_pt_regs *regs, const str
 		return exception(regs, number, code);
 	}
 	gp[HOST_IP] = task->mm->context.id.vdso + VDSO_BACK;
+	gp[HOST_SP] += VDSO_FRAME;
 	/* the sixth parameter is on the stack */
 	if (!get_user(gp[HOST_BP], (unsigned long __user *)gp[HOST_SP]))
 		return other_call(regs);

@@ -8,6 +8,7 @@
 #define INT_CODE(n)		((n) * 8 + 2)	/* error code of a system call that is not the microkernel's */
 #define INT_LENGTH		2
 #define SYSENTER_CODE		0x10000		/* and of one by sysenter */
+#define SYSENTER_ANSWER		1		/* with an answer that the program takes by lret */
 #define LINUX_CALL		0x80
 
 /* Where registers are in messages about exceptions, and in those of ExchangeRegisters. */
@@ -41,8 +42,8 @@ struct message {
 	L4_Word_t first[2];	/* MR1 and MR2; the others are where they belong */
 };
 
-/* By its number, whether a call takes six parameters. */
-extern const unsigned char six_parameters[__NR_syscalls];
+/* By its number, whether entry.S leaves a call by sysenter to process.c. */
+extern const unsigned char left_by_sysenter[__NR_syscalls];
 
 /*
  * Sends the message registers to `to`, if that is not 0, and waits for a message from any thread.

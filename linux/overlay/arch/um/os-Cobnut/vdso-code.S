@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The library that programs have of the kernel (AT_SYSINFO_EHDR): the fast way into it. sysenter does
- * not tell its address and uses EBP for the stack pointer: so the sixth parameter is on the stack,
- * and the call returns behind the int; a call that is to start again does so at the int, and one with
- * a number that Linux does not have is made by it.
+ * not tell its address and uses EBP for the stack pointer: so the sixth parameter is on the stack, and
+ * below it what lret takes, which the microkernel executes on the way back (entry.S). All other ways
+ * back lead behind the int, without these two words: Linux knows a call by sysenter as one that was
+ * made there. So one that is to start again does so at the int, and one with a number that Linux does
+ * not have is made by it.
  */
 #include <asm/unistd_32.h>
 #include "vdso.h"
+
+	.macro	return
+	popl	%ebp
+	.cfi_restore ebp
+	.cfi_adjust_cfa_offset -4
+	popl	%edx
+	.cfi_restore edx
+	.cfi_adjust_cfa_offset -4
+	popl	%ecx
+	.cfi_restore ecx
+	.cfi_adjust_cfa_offset -4
+	ret
+	.endm
 
 	.text
 	.globl	__kernel_vsyscall
@@ -23,23 +38,29 @@ __kernel_vsyscall:
 	.cfi_adjust_cfa_offset 4
 	.cfi_rel_offset ebp, 0
 	cmpl	$MOST_CALLS, %eax
+	.org	__kernel_vsyscall + VDSO_BRANCH - VDSO_ENTRY, 0x90
 	jae	.Lby_int
-	.org	__kernel_vsyscall + VDSO_SYSENTER - VDSO_ENTRY, 0x90
+	.cfi_remember_state
+	.cfi_remember_state
+	.cfi_remember_state
+	pushl	%cs
+	.cfi_adjust_cfa_offset 4
+	call	.Lby_sysenter
+	.cfi_restore_state
+	return
+.Lby_sysenter:
+	.cfi_restore_state
+	.cfi_adjust_cfa_offset VDSO_FRAME
 	movl	%esp, %ebp
+	.org	__kernel_vsyscall + VDSO_SYSENTER - VDSO_ENTRY, 0x90
 	sysenter
+	.org	__kernel_vsyscall + VDSO_LRET - VDSO_ENTRY, 0x90
+	lret
 .Lby_int:
+	.cfi_restore_state
 	int	$0x80
 	.org	__kernel_vsyscall + VDSO_BACK - VDSO_ENTRY, 0x90
-	popl	%ebp
-	.cfi_restore ebp
-	.cfi_adjust_cfa_offset -4
-	popl	%edx
-	.cfi_restore edx
-	.cfi_adjust_cfa_offset -4
-	popl	%ecx
-	.cfi_restore ecx
-	.cfi_adjust_cfa_offset -4
-	ret
+	return
 	.cfi_endproc
 	.size	__kernel_vsyscall, . - __kernel_vsyscall
 

@@ -13,9 +13,10 @@
 #include <asm/mmu_context.h>
 #include <skas.h>
 #include "cobnut.h"
+#include "process.h"
 #include "vdso.h"
 
-#define NOPS_OF_SYSENTER	4
+#define JMP_SHORT	0xEB
 
 extern const char vdso_start[], vdso_end[];
 
@@ -80,11 +81,12 @@ bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 	const unsigned long vdso = current->mm->context.id.vdso;
 	unsigned long *gp = regs->gp;
 
-	if (!vdso || gp[HOST_IP] != vdso + VDSO_SYSENTER + 2 ||
-	    get_user(gp[HOST_BP], (unsigned long __user *)gp[HOST_SP]))
+	if (!vdso || gp[HOST_IP] != vdso + VDSO_SYSENTER ||
+	    get_user(gp[HOST_BP], (unsigned long __user *)(gp[HOST_SP] + VDSO_FRAME)))
 		return false;
-	memset(page_address(pages[0]) + VDSO_SYSENTER, 0x90, NOPS_OF_SYSENTER);
-	gp[HOST_IP] += 2;
+	*(unsigned char *)(page_address(pages[0]) + VDSO_BRANCH) = JMP_SHORT;
+	gp[HOST_SP] += VDSO_FRAME;
+	gp[HOST_IP] = vdso + VDSO_BACK - INT_LENGTH;
 	return true;
 }
 
