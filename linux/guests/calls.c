@@ -22,6 +22,8 @@
 
 #include "check.h"
 
+#define LENGTH 64 /* of __kernel_vsyscall, at most */
+
 static unsigned long entry;
 
 /* A call by the entry. EAX points to the parameters for which no other register is left until then. */
@@ -81,6 +83,7 @@ static void strange(void)
     CHECK("a call that nobody has", syscall(-1) == -1 && errno == ENOSYS && syscall(0x12345) == -1 && errno == ENOSYS);
     asm volatile("int $0x80" : "=a"(result) : "0"(0x12345) : "memory");
     CHECK("by int, too", result == -ENOSYS);
+    CHECK("nothing to start again", fast(SYS_restart_syscall, 1, 2, 3, 4, 5, 6) == -EINTR);
     CHECK("by the entry", fast(-1, 1, 2, 3, 4, 5, 6) == -ENOSYS && fast(0x4000, 1, 2, 3, 4, 5, 6) == -ENOSYS);
 }
 
@@ -154,7 +157,7 @@ static void stepped(void)
         waitpid(p, &status, 0);
         if (!WIFSTOPPED(status)) break;
         ptrace(PTRACE_GETREGS, p, 0, &r);
-        inside += r.eip - entry < 32;
+        inside += r.eip - entry < LENGTH;
     }
     CHECK("stepped through", WIFEXITED(status) && WEXITSTATUS(status) == 3 && inside >= 5);
     p = fork();
@@ -167,7 +170,7 @@ static void stepped(void)
     int right = 0;
     for (waitpid(p, &status, 0); WIFSTOPPED(status); waitpid(p, &status, 0)) {
         ptrace(PTRACE_GETREGS, p, 0, &r);
-        right += r.orig_eax == SYS_getppid && r.eip - entry < 32;
+        right += r.orig_eax == SYS_getppid && r.eip - entry < LENGTH;
         ptrace(PTRACE_SYSCALL, p, 0, 0);
     }
     CHECK("traced, in and out", right == 2);

@@ -4,8 +4,8 @@
  * not tell its address and uses EBP for the stack pointer: so the sixth parameter is on the stack, and
  * below it what lret takes, which the microkernel executes on the way back (entry.S). All other ways
  * back lead behind the int, without these two words: Linux knows a call by sysenter as one that was
- * made there. So one that is to start again does so at the int, and one with a number that Linux does
- * not have is made by it.
+ * made there. So one that is to start again does so at the int, and one with a number that is no call
+ * to the microkernel, as restart_syscall's 0, is made by it.
  */
 #include <asm/unistd_32.h>
 #include "vdso.h"
@@ -37,7 +37,8 @@ __kernel_vsyscall:
 	pushl	%ebp
 	.cfi_adjust_cfa_offset 4
 	.cfi_rel_offset ebp, 0
-	cmpl	$MOST_CALLS, %eax
+	leal	-1(%eax), %ebp
+	cmpl	$MOST_CALLS - 1, %ebp
 	.org	__kernel_vsyscall + VDSO_BRANCH - VDSO_ENTRY, 0x90
 	jae	.Lby_int
 	.cfi_remember_state
@@ -58,6 +59,7 @@ __kernel_vsyscall:
 	lret
 .Lby_int:
 	.cfi_restore_state
+	movl	(%esp), %ebp
 	int	$0x80
 	.org	__kernel_vsyscall + VDSO_BACK - VDSO_ENTRY, 0x90
 	return
