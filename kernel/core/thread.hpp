@@ -112,11 +112,11 @@ struct alignas(thread_alignment) Thread {
     Link<Thread> ready_link;
     Link<Thread> sender_link;
     // The next four have no meaning while the thread runs: an entry that saves too much overwrites them (entry.S).
+    ThreadId awaited;  // the sender awaited in the receive phase that is in progress or follows; not while open
     ThreadId virtual_sender;  // the apparent sender of its message: itself unless it propagates
     // the addressee if its redirector gets the message instead; nil otherwise
     ThreadId intended;
     Word receive_timeout;  // the receive phase's timeout (Time), while sending
-    ThreadId awaited;  // the sender awaited in the receive phase that is in progress or follows; not while open
     // Entries from user mode save the registers here: the end of the frame is their stack.
     Registers registers;
     // From here on a cache line used by the IPC fast path (ia32/fastpath.S).

@@ -70,7 +70,7 @@
 // (docs/controlled-spaces.md).
 #define GATE_CALLS  0x3fff
 #define GATE_ERROR  0x10000
-#define GATE_ANSWER 1
+#define GATE_ANSWER 0x10001
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE 3

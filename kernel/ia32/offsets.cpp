@@ -14,10 +14,8 @@ namespace {
 constexpr int top = offsetof(Thread, frame) + sizeof(Frame);
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "entries push through both");
-static_assert(offsetof(Thread, virtual_sender) == offsetof(Thread, registers) - 16,
+static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - 16,
     "what an entry from virtual 8086 mode overwrites");
-static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - sizeof(Word),
-    "the way out of an answered fault looks there for an answer's error code, which no id is");
 static_assert(offsetof(Thread, fast_veto) - 16 == offsetof(Thread, id),
     "such an entry by the fast path's gate finds a veto there");
 static_assert(offsetof(Thread, frame) % 64 == 0 &&

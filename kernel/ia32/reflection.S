@@ -238,6 +238,7 @@ faulted:
         mov     OWN(ID), %eax
         jz      no_answer
         lea     THREAD_REGISTERS - (MESSAGE(5))(%ebp), %esi
+        movl    $0, THREAD_REGISTERS - 4(%ebp)  // in place of an answer's error code; free while the thread runs
         jmp     turn
 
 no_answer:

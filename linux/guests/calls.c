@@ -87,6 +87,38 @@ static void strange(void)
     CHECK("by the entry", fast(-1, 1, 2, 3, 4, 5, 6) == -ENOSYS && fast(0x4000, 1, 2, 3, 4, 5, 6) == -ENOSYS);
 }
 
+/* A tracer sends the thread elsewhere where it has made a process. */
+static void elsewhere(void) { asm volatile("int $0x80" : : "a"(SYS_exit), "b"(5)); }
+static void sent_elsewhere(void)
+{
+    struct user_regs_struct r;
+    int status, end = 0;
+    pid_t p = fork();
+
+    if (!p) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        if (!fast(SYS_fork, 0, 0, 0, 0, 0, 0)) _exit(0);
+        _exit(6);
+    }
+    waitpid(p, &status, 0);
+    ptrace(PTRACE_SETOPTIONS, p, 0, PTRACE_O_TRACEFORK);
+    ptrace(PTRACE_CONT, p, 0, 0);
+    waitpid(p, &status, 0);
+    ptrace(PTRACE_GETREGS, p, 0, &r);
+    r.eip = (long)elsewhere;
+    ptrace(PTRACE_SETREGS, p, 0, &r);
+    while (WIFSTOPPED(status)) {
+        ptrace(PTRACE_CONT, p, 0, 0);
+        if (waitpid(p, &status, 0) != p) break;
+    }
+    CHECK("sent elsewhere by a tracer", WIFEXITED(status) && WEXITSTATUS(status) == 5);
+    while ((p = waitpid(-1, &status, __WALL | WNOHANG)) > 0 || (p == 0 && end++ < 100)) {
+        if (p > 0 && WIFSTOPPED(status)) ptrace(PTRACE_CONT, p, 0, 0);
+        if (!p) usleep(1000);
+    }
+}
+
 static void moved(void)
 {
     const unsigned long old = getauxval(AT_SYSINFO_EHDR);
@@ -229,6 +261,7 @@ int main(void)
     moved();
     parameters();
     restart();
+    sent_elsewhere();
     stepped();
     breakpoints();
     printf("%d failed\n", failed);

@@ -34,6 +34,10 @@ def test_nothing_is_lost_to_interrupts_that_cannot_be_masked(start, instructions
     interrupted(first if start == "tls_loaded" else (*first, start), instructions, "reflected.all_registers")
 
 
+def test_nothing_of_an_answer_by_sysexit_is_lost_to_them():
+    interrupted(("reflect_sysenter", "answer_to_gate"), 7, "gate.quick_answers")
+
+
 @pytest.mark.parametrize(("start", "instructions"), [("turn_to_pager", 50), ("faulted", 60)])
 def test_nothing_of_a_page_fault_is_lost_to_them(start, instructions):
     interrupted((start,), instructions, "paged.one_page")

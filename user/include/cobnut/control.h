@@ -58,7 +58,7 @@ inline L4_Word_t control_thread(L4_ThreadId_t thread, L4_Word_t what, const AllR
 /// for an error code, and IP 0; the answer says where the thread goes on. An answer with `sysenter_answer` for an error
 /// code and an IP where an lret stands takes less time: the kernel may execute that itself, and leaves ECX, EDX and the
 /// flags undefined then.
-inline constexpr L4_Word_t most_sysenter_call = 0x3FFF, sysenter_call = 0x10000, sysenter_answer = 1;
+inline constexpr L4_Word_t most_sysenter_call = 0x3FFF, sysenter_call = 0x10000, sysenter_answer = 0x10001;
 #endif
 
 /// Unmap (L4_Unmap's control word) as if `thread`, of a controlled space, had called it: the fpages are addresses

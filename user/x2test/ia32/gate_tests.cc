@@ -178,7 +178,7 @@ void quick_answers()
 }
 
 /// What lret takes where the client has no memory: its fault, past its slot as anywhere; or where no user has any.
-void quick_answers_out_of_reach()
+void lret_out_of_reach()
 {
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs) {
@@ -486,7 +486,7 @@ void controlled()
 const Test gate_tests[] = {
     {"gate.registers", registers},
     {"gate.quick_answers", quick_answers},
-    {"gate.quick_answers_out_of_reach", quick_answers_out_of_reach},
+    {"gate.lret_out_of_reach", lret_out_of_reach},
     {"gate.server_is_busy", server_is_busy},
     {"gate.answered_elsewhere", answered_elsewhere},
     {"gate.answered_with_a_step", answered_with_a_step},

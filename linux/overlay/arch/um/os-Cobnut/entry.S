@@ -129,6 +129,9 @@ SYM_FUNC_START(cobnut_exchange)
 	addl	$VDSO_BACK, %ebx
 	addl	$VDSO_FRAME, MR(MR_SP)
 	call_and_answer SYSENTER_ANSWER
+	/* the program gets our flags, in which NT and AC may be another's */
+	pushl	$USER_FLAGS
+	popfl
 	addl	$VDSO_LRET - VDSO_BACK, MR(MR_IP)
 	subl	$VDSO_FRAME, MR(MR_SP)
 	jmp	.Lexchange

@@ -30,7 +30,6 @@ extern char stub_page[];
 #define GENERAL_PROTECTION	13
 #define TRAP_FLAG		0x100
 #define RESUME_FLAG		0x10000
-#define USER_FLAGS		0x202
 #define INTO			0xCE
 #define INTO_LENGTH		1
 #define NO_SYSCALL		-1L
@@ -365,12 +364,12 @@ static void note_no_call(struct uml_pt_regs *regs)
 
 /*
  * Calls by sysenter that entry.S leaves to handle(): with six parameters, as
- * arch/x86/entry/syscalls/syscall_32.tbl has them, or behind which the program goes on elsewhere than
- * it called.
+ * arch/x86/entry/syscalls/syscall_32.tbl has them, or behind which the program may go on elsewhere
+ * than it called: in those that make processes and threads a tracer may set registers.
  */
 const unsigned char left_by_sysenter[__NR_syscalls] = {
 	[__NR_execve] = 1, [__NR_execveat] = 1, [__NR_mremap] = 1, [__NR_rt_sigreturn] = 1,
-	[__NR_sigreturn] = 1,
+	[__NR_sigreturn] = 1, [__NR_fork] = 1, [__NR_vfork] = 1, [__NR_clone] = 1, [__NR_clone3] = 1,
 	[__NR_ipc] = 1, [__NR_mmap2] = 1, [__NR_futex] = 1, [__NR_fadvise64_64] = 1, [__NR_mbind] = 1,
 	[__NR_pselect6] = 1, [__NR_splice] = 1, [__NR_sync_file_range] = 1, [__NR_move_pages] = 1,
 	[__NR_epoll_pwait] = 1, [__NR_fallocate] = 1, [__NR_fanotify_mark] = 1,

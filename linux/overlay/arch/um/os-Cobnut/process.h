@@ -8,8 +8,9 @@
 #define INT_CODE(n)		((n) * 8 + 2)	/* error code of a system call that is not the microkernel's */
 #define INT_LENGTH		2
 #define SYSENTER_CODE		0x10000		/* and of one by sysenter */
-#define SYSENTER_ANSWER		1		/* with an answer that the program takes by lret */
+#define SYSENTER_ANSWER		0x10001		/* with an answer that the program takes by lret */
 #define LINUX_CALL		0x80
+#define USER_FLAGS		0x202
 
 /* Where registers are in messages about exceptions, and in those of ExchangeRegisters. */
 #define MR_IP			1
