@@ -43,7 +43,7 @@ enum FastVeto : Word {
     veto_senders = 1,  // `senders` is not empty: one of them may send in the partner's name
     veto_redirected = 2,  // its space has a redirector
     veto_donated = 4,  // it runs on a donated time slice, until it waits (core/schedule.cpp)
-    veto_always = 8,        // there is no fast path
+    veto_always = 8,  // there is no fast path
     veto_arch = 0x100,  // this and higher ones: the port's own (arch/context.hpp)
 };
 

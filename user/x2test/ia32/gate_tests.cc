@@ -102,6 +102,16 @@ void load_gate_answer(Word eax)
     answer[12] = eax;
 }
 
+/// Such a pair in its call with EAX 7, and the answer 8 to it loaded. Null after fail().
+Pair called(const Kinds &kinds)
+{
+    const Pair p = gate_pair(kinds);
+    if (!p) return {};
+    catch_from(p, do_gate, 7);
+    load_gate_answer(8);
+    return p;
+}
+
 /// The server gives the answer that is loaded, and the client is to come back with this.
 bool comes_back(const Pair &p, Word value)
 {
@@ -143,6 +153,7 @@ Word do_quick(Word handler, Word eax, Word by_int)
     return result;
 }
 
+/// The lret takes what is on the client's stack, without iret if the kernel can.
 void load_quick_answer(Word eax)
 {
     load_gate_answer(eax);
@@ -150,12 +161,22 @@ void load_quick_answer(Word eax)
     answer[4] = cobnut::sysenter_answer;
 }
 
+/// As called(), with EAX 9 and such an answer, 10.
+Pair called_quickly(const Kinds &kinds)
+{
+    const Pair p = gate_pair(kinds);
+    if (!p) return {};
+    ask(p.client, do_quick, main_id.raw, 0);
+    catch_from(p, do_quick, 9);
+    load_quick_answer(10);
+    return p;
+}
+
 [[noreturn]] Word do_count(Word, Word, Word)
 {
     for (volatile Word counter = 0;;) counter = counter + 1;
 }
-/// An answer that needs no iret, to a call of either kind, and where the kernel has no sysenter; with a segment of the
-/// client's, as with its own registers: it comes by the kernel's shortest way, or another thread runs first.
+/// It comes back from a call of either kind, also where the kernel has no sysenter, or if another thread runs first.
 void quick_answers()
 {
     for (const Kinds &kinds : kinds_of_pairs)
@@ -182,11 +203,8 @@ void lret_out_of_reach()
 {
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs) {
-        const Pair p = gate_pair(kinds);
+        const Pair p = called_quickly(kinds);
         if (!p) return;
-        ask(p.client, do_quick, main_id.raw, 0);
-        catch_from(p, do_quick, 9);
-        load_quick_answer(10);
         answer[8] = beyond_small;
         begin(p.server, do_answer_last, p.client->id.raw);
         finish(p.client, true);
@@ -194,11 +212,8 @@ void lret_out_of_reach()
         CHECK_EQUAL(small_number(p.client), 0);
         remove(p);
         if (!wish.limits) continue;
-        const Pair q = gate_pair(kinds);
+        const Pair q = called_quickly(kinds);
         if (!q) return;
-        ask(q.client, do_quick, main_id.raw, 0);
-        catch_from(q, do_quick, 9);
-        load_quick_answer(10);
         answer[8] = kernel_address;
         begin(q.server, do_answer, q.client->id.raw);
         finish(q.server);
@@ -237,10 +252,8 @@ void answered_elsewhere()
 {
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs) {
-        const Pair p = gate_pair(kinds);
+        const Pair p = called(kinds);
         if (!p) return;
-        catch_from(p, do_gate, 7);
-        load_gate_answer(8);
         answer[1] = reinterpret_cast<Word>(x2test_gate_elsewhere);
         CHECK(comes_back(p, elsewhere));
         remove(p);
@@ -252,10 +265,8 @@ void answered_with_a_step()
 {
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs) {
-        const Pair p = gate_pair(kinds);
+        const Pair p = called(kinds);
         if (!p) return;
-        catch_from(p, do_gate, 7);
-        load_gate_answer(8);
         answer[1] = reinterpret_cast<Word>(x2test_gate_elsewhere);
         answer[2] |= trap_flag;
         begin(p.server, do_answer, p.client->id.raw);
@@ -275,10 +286,8 @@ void answered_out_of_reach()
 {
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs) {
-        const Pair p = gate_pair(kinds);
+        const Pair p = called(kinds);
         if (!p) return;
-        catch_from(p, do_gate, 7);
-        load_gate_answer(8);
         answer[1] = beyond_small;
         begin(p.server, do_answer_last, p.client->id.raw);
         finish(p.client, true);
@@ -287,10 +296,8 @@ void answered_out_of_reach()
         remove(p);
         // An emulator that enforces no limits takes a small space to a neighbour's addresses.
         if (kinds.client != Kind::large && !wish.limits) continue;
-        const Pair q = gate_pair(kinds);
+        const Pair q = called(kinds);
         if (!q) return;
-        catch_from(q, do_gate, 7);
-        load_gate_answer(8);
         answer[1] = kernel_address;
         begin(q.server, do_answer, q.client->id.raw);
         finish(q.client, true);
