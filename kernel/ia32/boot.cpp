@@ -24,7 +24,6 @@ void sysenter_fast();
 void int_fast();
 void leave_sysenter();
 void leave_int();
-void reflect();
 extern char stub_ipc_sysenter[], stub_ipc_int[], stub_thread_switch[], stub_schedule[], stub_unmap[],
     stub_exchange_registers[], stub_thread_control[], stub_space_control[], stub_processor_control[],
     stub_memory_control[], stub_tls_control[];
@@ -129,9 +128,8 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     map_trampoline();
     page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
     bool fast_path = options.fast_path && !options.trace_kb;
-    bool gate_is_fast = fast_path && !cpu::features.sysenter;
     if (fast_path) processor.leave = cpu::features.sysenter ? leave_sysenter : leave_int;
-    descriptors::initialise(gate_is_fast ? int_fast : nullptr, fast_path ? reflect : nullptr);
+    descriptors::initialise(fast_path && !cpu::features.sysenter ? int_fast : nullptr);
     if (cpu::features.sysenter) {
         cpu::wrmsr(cpu::msr_sysenter_cs, KERNEL_CODE);
         cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor.esp0));

@@ -40,7 +40,7 @@ Descriptor task_segment(const Processor& tss, Word bytes) {
 
 namespace descriptors {
 
-void initialise(void (*ipc)(), void (*protection)()) {
+void initialise(void (*ipc)()) {
     constexpr Word flat = desc_granular | desc_32bit | desc_present;
     gdt.entry[KERNEL_CODE >> 3] = segment(0, ~Word{0}, flat | desc_code);
     gdt.entry[KERNEL_DATA >> 3] = segment(0, ~Word{0}, flat | desc_data);
@@ -65,7 +65,6 @@ void initialise(void (*ipc)(), void (*protection)()) {
         interrupts[n] = gate(entries[n], gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
     interrupts[8] = {FAULT_TSS << 16, gate_task};
     if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
-    if (protection) interrupts[13] = gate(protection, gate_interrupt);
 
     TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
     // The Pentium reads the gate of vector 6 for a locked cmpxchg8b of a register under a bus lock that never ends;

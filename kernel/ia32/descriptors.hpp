@@ -40,7 +40,7 @@ struct alignas(64) Gdt {
 extern "C" Gdt gdt;
 
 namespace descriptors {
-// Loads GDT, interrupt table and task register. The gates of the IPC call and of protection faults lead to `ipc` and
-// `protection`, or, without these, where all others lead.
-void initialise(void (*ipc)(), void (*protection)());
+// Loads GDT, interrupt table and task register. The gate of the IPC call leads to `ipc`, or, without that, where the
+// other system calls' lead.
+void initialise(void (*ipc)());
 }

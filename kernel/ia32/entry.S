@@ -26,7 +26,7 @@ entry_\vector:
 
         .altmacro
         .macro entry_number n
-        .if \n != 1 && \n != 2
+        .if \n != 1 && \n != 2 && \n != 13
         .if \n == 8 || (\n >= 10 && \n <= 14) || \n == 17
         entry   \n, 1
         .else
@@ -43,6 +43,7 @@ entry_\vector:
         .macro  entry_address n
         .long   entry_\n
         .endm
+        .set    entry_13, reflect       // protection faults (ia32/reflection.S)
         .section .rodata
         .balign 4
         .globl  entries
