@@ -142,7 +142,7 @@ PortAccess port_access(Thread& t, const Instruction& i) {
 bool standard_selectors(const Thread& t, Word ds, Word es) {
     auto own = [&](Word selector) { return t.arch.tls.set && selector == USER_TLS; };
     Word fs = cpu::fs_selector(), gs = cpu::gs_selector();
-    return ds == USER_DATA && es == USER_DATA && (fs == USER_DATA || own(fs)) && (gs == USER_UTCB || own(gs));
+    return ds == USER_DATA && es == USER_DATA && (fs == USER_DATA || own(fs)) && (gs == tls::gs_without(t) || own(gs));
 }
 
 bool names_tls(const Instruction& i) {

@@ -31,13 +31,15 @@ bool permitted(const Thread& caller, Thread& t) {
     return 1;
 }
 
+Word gs_without(const Thread& t) { return t.arch.tls.in_fs && t.space->controlled ? 0 : USER_UTCB; }
+
 void enter(Thread& t) {
     const TlsSegment& s = t.arch.tls;
     Descriptor d = s.set ? segments::data(segments::reach(*t.space), s.base, s.down) : segments::empty;
     gdt.entry[USER_TLS >> 3] = d;
     // The way out cannot load a segment that is not present.
     processor.fs = d.high && s.in_fs ? USER_TLS : USER_DATA;
-    processor.gs = d.high && s.in_gs ? USER_TLS : USER_UTCB;
+    processor.gs = d.high && s.in_gs ? USER_TLS : gs_without(t);
     if (!s.set) return;
     t.fast_veto |= held_tls;
     const ArchSpace& space = t.space->arch;

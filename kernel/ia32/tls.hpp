@@ -17,6 +17,9 @@ Word control(Thread& caller, ThreadId dest, VAddr base);
 void enter(Thread& t);
 // `t` has run: saves FS and GS, which the kernel itself does not change.
 void keep_selectors(Thread& t);
+// The selector for GS where the segment is not in it: the UTCB's; none where a thread of a controlled space has the
+// segment in FS alone, so that its handler hears of an access through GS and can let two segments take turns.
+Word gs_without(const Thread& t);
 // An access through the segment was past its limit. False if it was turned for the very same access before.
 bool turn(Thread& t);
 

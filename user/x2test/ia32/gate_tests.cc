@@ -17,6 +17,10 @@ extern const char x2test_gate_return[], x2test_gate_elsewhere[];
 /// EDI and EBP counts. The lret.
 x2test::Word x2test_quick(x2test::Word eax, x2test::Word by_int, x2test::Word);
 extern const char x2test_quick_lret[];
+/// With `selector` in FS and nothing new in GS: a call by int with EAX 7, then reads the word at GS:0, which it returns.
+/// 0: only sees to it that the code is there. The instruction that reads, of six bytes.
+x2test::Word x2test_gs_beside_fs(x2test::Word selector, x2test::Word, x2test::Word);
+extern const char x2test_reads_gs[];
 }
 __asm__(".text\n"
         ".globl x2test_gate, x2test_gate_return, x2test_gate_elsewhere\n"
@@ -38,7 +42,13 @@ __asm__(".text\n"
         "mov %ds, %ecx; mov %ss, %edx; cmp %ecx, %edx; je 9b; jmp 8b\n"
         "1: mov %esp, %ebp; test %ecx, %ecx; mov $0xA2, %ecx; jnz 2f; sysenter\n"
         "x2test_quick_lret: lret\n"
-        "2: int $0x80\n");
+        "2: int $0x80\n"
+
+        "x2test_gs_beside_fs: mov 4(%esp), %ecx; jecxz 1f; mov %gs, %edx; push %edx; mov %ecx, %fs\n"
+        "mov $7, %eax; int $0x80\n"
+        "x2test_reads_gs: mov %gs:0, %eax\n"
+        "mov %ds, %edx; mov %edx, %fs; pop %edx; mov %edx, %gs\n"
+        "1: ret\n");
 
 namespace x2test {
 namespace {
@@ -381,6 +391,47 @@ void own_segment()
         }
 }
 
+Word do_read_gs(Word handler, Word selector, Word)
+{
+    const Word local = L4_MyLocalId().raw;
+    L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = handler});
+    const Word found = x2test_gs_beside_fs(selector, 0, 0);
+    L4_Set_ExceptionHandler(main_id);
+    return found == local ? 0x6E0 : found;
+}
+/// limits=1: with its segment in FS alone the client has nothing in GS, and its handler hears of each access; if its
+/// space is not controlled, it has its UTCB's there as ever.
+void segment_in_fs_alone()
+{
+    if (!wish.limits) return;
+    constexpr Word bytes = 6;
+    for (const Kinds &kinds : kinds_of_pairs)
+        for (const bool controlled : {true, false}) {
+            const Pair p = gate_pair(kinds);
+            if (!p) return;
+            Word selector = 0;
+            CHECK(Cobnut_TlsControl(p.client->id, arena_page(3), &selector));
+            ask(p.client, do_read_gs, main_id.raw, 0);
+            if (controlled) CHECK(redirect(p.client, p.server->id));
+            else CHECK(cobnut::set_controlled(p.client->id, false));
+            catch_from(p, do_read_gs, selector);
+            CHECK_EQUAL(caught[12], 7);
+            load_simple_answer(8);
+            if (controlled) {
+                begin(p.server, do_answer, p.client->id.raw);
+                finish(p.server);
+                CHECK_EQUAL(caught[1], reinterpret_cast<Word>(x2test_reads_gs));
+                CHECK_EQUAL(caught[3], protection);
+                CHECK_EQUAL(caught[4], 0);
+                CHECK_EQUAL(caught[12], 8);
+                for (Word i = 1; i < 13; i++) answer[i] = caught[i];
+                answer[0] = 12, answer[1] += bytes, answer[12] = 9;
+            }
+            CHECK(comes_back(p, controlled ? 9 : 0x6E0));
+            remove(p);
+        }
+}
+
 /// The client halts, and no thread is told.
 void no_handler()
 {
@@ -500,6 +551,7 @@ const Test gate_tests[] = {
     {"gate.answered_out_of_reach", answered_out_of_reach},
     {"gate.breakpoints", breakpoints},
     {"gate.own_segment", own_segment},
+    {"gate.segment_in_fs_alone", segment_in_fs_alone},
     {"gate.no_handler", no_handler},
     {"gate.confined", confined},
     {"gate.others_are_ipc", others_are_ipc},
