@@ -89,6 +89,8 @@ bool cobnut_without_sysenter(struct uml_pt_regs *regs);
 /* fpu.c, tls.c, debug.c */
 void cobnut_fpu_init(void);
 void cobnut_tls_init(void);
+void cobnut_load_tls(struct task_struct *task);
+bool cobnut_segment_fault(struct uml_pt_regs *regs, unsigned int code);
 int cobnut_write_fpu(struct task_struct *task);
 int cobnut_fpu_code(struct task_struct *task, bool simd);
 void cobnut_load_debug(struct task_struct *task);

@@ -33,7 +33,6 @@ extern char stub_page[];
 #define INTO			0xCE
 #define INTO_LENGTH		1
 #define NO_SYSCALL		-1L
-#define NO_SEGMENT		~0ul
 #define AROUND			16	/* pages of a file that Linux finds together */
 #define MOST_REFUSED		4	/* answers to faults */
 #define FIRST_ACCESS		8	/* beside the access of a fault: Linux has just got the page */
@@ -245,8 +244,6 @@ int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long
 static void prepare(struct task_struct *task)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
-	struct uml_tls_struct *tls = &task->thread.arch.tls_array[0];
-	unsigned long base = tls->present ? tls->tls.base_addr : NO_SEGMENT, selector = 0;
 
 	if (thread->state == COBNUT_NONE && cobnut_make_thread(task)) {
 		printk(KERN_WARNING "%s[%d]: no thread of the microkernel's for it\n", task->comm,
@@ -255,13 +252,7 @@ static void prepare(struct task_struct *task)
 		return;
 	}
 	thread->ready = 1;
-	if (base != thread->tls) {
-		x2_set_tls(thread->id, base, &selector);
-		thread->tls = base;
-		if (!thread->has_tls && base != NO_SEGMENT)
-			cobnut_run_stub(task, STUB_LOAD_GS, selector, 0, NULL);
-		thread->has_tls = 1;
-	}
+	cobnut_load_tls(task);
 	if (thread->fpu) {
 		thread->fpu = 0;
 		cobnut_write_fpu(task);
@@ -305,6 +296,8 @@ static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned in
 		code = 0;
 	}
 	if ((number == GENERAL_PROTECTION || number == INVALID_OPCODE) && !code && cobnut_without_sysenter(regs))
+		return;
+	if (number == GENERAL_PROTECTION && cobnut_segment_fault(regs, code))
 		return;
 	current->thread.arch.faultinfo = (struct faultinfo){ .error_code = code, .trap_no = number };
 	switch (number) {
@@ -350,6 +343,8 @@ static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 		return;
 	}
 	cobnut_quiesce(current);
+	if (cobnut_segment_fault(regs, 0))
+		return;
 	regs->faultinfo = (struct faultinfo){
 		.error_code = 4 | (write ? 2 : 0), .cr2 = address, .trap_no = PAGE };
 	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);

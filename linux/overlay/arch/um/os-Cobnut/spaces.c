@@ -127,7 +127,7 @@ int cobnut_make_thread(struct task_struct *task)
 	thread->utcb = words[2];
 	thread->state = COBNUT_STOPPED;
 	thread->tls = ~0ul;
-	thread->has_tls = 0;
+	thread->loaded = 0;
 	thread->debug = task->thread.arch.debugregs[7] != 0;
 	return 0;
 }
@@ -168,7 +168,7 @@ int init_new_context(struct task_struct *task, struct mm_struct *mm)
 	mm->context.id = (struct mm_id){
 		.large = mm->context.id.large || !server_boot->small_stub,
 		.vdso = mm->context.id.vdso };
-	return 0;
+	return init_new_ldt(&mm->context, NULL);
 }
 
 void destroy_context(struct mm_struct *mm)
@@ -178,11 +178,13 @@ void destroy_context(struct mm_struct *mm)
 	cobnut_drop_space(space);
 	free_page(space->stub_data);
 	space->stub_data = 0;
+	free_ldt(&mm->context);
 }
 
 void flush_thread(void)
 {
 	arch_flush_thread(&current->thread.arch);
+	current->thread.arch.cobnut.fs_in_turn = 0;
 	memset(current->thread.arch.debugregs, 0, sizeof(current->thread.arch.debugregs));
 	memset(&current->thread.regs.regs, 0, sizeof(current->thread.regs.regs));
 	get_safe_registers(current->thread.regs.regs.gp, current->thread.regs.regs.fp);
@@ -195,12 +197,3 @@ void start_thread(struct pt_regs *regs, unsigned long ip, unsigned long sp)
 	clear_thread_flag(TIF_SINGLESTEP);
 }
 EXPORT_SYMBOL(start_thread);
-
-long init_new_ldt(struct mm_context *to, struct mm_context *from)
-{
-	return 0;
-}
-
-void free_ldt(struct mm_context *mm)
-{
-}

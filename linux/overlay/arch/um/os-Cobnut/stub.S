@@ -10,9 +10,14 @@
 	.balign	4096
 	.globl	stub_page
 stub_page:
-	/* EAX: selector for GS */
+	/* EAX: selector for GS, or FS; the other gets what has no segment. ECX: 0 */
 	.org	STUB_LOAD_GS
 	movl	%eax, %gs
+	movl	%ecx, %fs
+	int	$STUB_DONE
+	.org	STUB_LOAD_FS
+	movl	%eax, %fs
+	movl	%ecx, %gs
 	int	$STUB_DONE
 	/* ECX: 512 bytes, aligned to 16 */
 	.org	STUB_FXSAVE

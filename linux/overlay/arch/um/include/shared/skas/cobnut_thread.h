@@ -19,7 +19,8 @@ struct cobnut_thread {
 	unsigned char state;
 	unsigned char ready;	/* exists, and has its segment, coprocessor registers and breakpoints;
 				   entry.S looks at both at once */
-	unsigned char has_tls;	/* the selector is loaded by the stub */
+	unsigned char fs_in_turn;	/* the segment is behind FS, not behind GS (tls.c) */
+	unsigned char loaded;	/* the piece of the stub that has loaded it, or 0 */
 	unsigned char fpu;	/* regs.fp has what the thread is to get */
 	unsigned char debug;	/* its breakpoints are to be loaded */
 	unsigned long fault_address;
