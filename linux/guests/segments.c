@@ -19,8 +19,12 @@ static int words[THREADS + 1][16];
 
 static struct user_desc segment(int number, const void *base)
 {
-    return (struct user_desc){.entry_number = number, .base_addr = (unsigned long)base, .limit = 0xFFFFF,
-                              .seg_32bit = 1, .limit_in_pages = 1, .useable = 1};
+    return (struct user_desc){.entry_number = number,
+                              .base_addr = (unsigned long)base,
+                              .limit = 0xFFFFF,
+                              .seg_32bit = 1,
+                              .limit_in_pages = 1,
+                              .useable = 1};
 }
 
 static long write_ldt(int function, struct user_desc s) { return syscall(SYS_modify_ldt, function, &s, sizeof s); }
@@ -34,7 +38,10 @@ static int at_fs(int offset)
     return found;
 }
 
-static void to_fs(int offset, int value) { __asm__ volatile("mov %1, %%fs:(%0)" : : "r"(offset), "r"(value) : "memory"); }
+static void to_fs(int offset, int value)
+{
+    __asm__ volatile("mov %1, %%fs:(%0)" : : "r"(offset), "r"(value) : "memory");
+}
 
 /* Both segments by turns: how often one of them was wrong. */
 static int turns(int n)
@@ -61,8 +68,7 @@ static void by_thread_area(void)
     load_fs(number << 3 | 3);
     CHECK("both by turns", turns(0) == 0);
     more.entry_number = number;
-    CHECK("it can be read",
-          syscall(SYS_get_thread_area, &more) == 0 && more.base_addr == (unsigned long)words[0]);
+    CHECK("it can be read", syscall(SYS_get_thread_area, &more) == 0 && more.base_addr == (unsigned long)words[0]);
     s = segment(number, words[0] + 2);
     syscall(SYS_set_thread_area, &s);
     __asm__ volatile("pushl %0; popl %%fs" : : "r"(number << 3 | 3));
@@ -73,8 +79,8 @@ static void by_thread_area(void)
     __asm__ volatile("movw %0, %%fs" : : "m"(selector));
     s = segment(-1, words[1]);
     more = segment(-1, words[1]);
-    CHECK("there are three and no more", syscall(SYS_set_thread_area, &s) == 0 &&
-                                             syscall(SYS_set_thread_area, &more) < 0 && errno == ESRCH);
+    CHECK("there are three and no more",
+          syscall(SYS_set_thread_area, &s) == 0 && syscall(SYS_set_thread_area, &more) < 0 && errno == ESRCH);
     if (!fork()) _exit(turns(0) != 0);
     wait(&status);
     CHECK("a child has them, too", status == 0 && turns(0) == 0);
@@ -136,10 +142,9 @@ static void by_ldt(void)
     CHECK("a child has a table of its own", exited == 0 && at_fs(8) == 101);
     errno = 0;
     CHECK("wrong entries are refused",
-          write_ldt(0x11, segment(8192, words)) < 0 && errno == EINVAL &&
-              syscall(SYS_modify_ldt, 0x11, table, 8) < 0 && errno == EINVAL &&
-              syscall(SYS_modify_ldt, 1, (void *)8, sizeof(struct user_desc)) < 0 && errno == EFAULT &&
-              syscall(SYS_modify_ldt, 7, table, 8) < 0 && errno == ENOSYS);
+          write_ldt(0x11, segment(8192, words)) < 0 && errno == EINVAL && syscall(SYS_modify_ldt, 0x11, table, 8) < 0 &&
+              errno == EINVAL && syscall(SYS_modify_ldt, 1, (void *)8, sizeof(struct user_desc)) < 0 &&
+              errno == EFAULT && syscall(SYS_modify_ldt, 7, table, 8) < 0 && errno == ENOSYS);
 }
 
 /* The signal that ends a child. */

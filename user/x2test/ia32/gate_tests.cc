@@ -17,8 +17,8 @@ extern const char x2test_gate_return[], x2test_gate_elsewhere[];
 /// EDI and EBP counts. The lret.
 x2test::Word x2test_quick(x2test::Word eax, x2test::Word by_int, x2test::Word);
 extern const char x2test_quick_lret[];
-/// With `selector` in FS and nothing new in GS: a call by int with EAX 7, then reads the word at GS:0, which it returns.
-/// 0: only sees to it that the code is there. The instruction that reads, of six bytes.
+/// With `selector` in FS and nothing new in GS: a call by int with EAX 7; returns the word at GS:0.
+/// Selector 0: only sees to it that the code is there. The instruction that reads, of six bytes.
 x2test::Word x2test_gs_beside_fs(x2test::Word selector, x2test::Word, x2test::Word);
 extern const char x2test_reads_gs[];
 }
