@@ -113,6 +113,43 @@ static void sent_elsewhere(void)
     CHECK("sent elsewhere by a tracer", WIFEXITED(status) && WEXITSTATUS(status) == 5);
 }
 
+/* Where it has made a process, a tracer asks for the end of the call, or for a step. */
+extern char behind_fork[];
+static void stopped_behind(void)
+{
+    static const int asked[] = {PTRACE_SYSCALL, PTRACE_SINGLESTEP};
+    struct user_regs_struct r;
+    int status, i, right = 0;
+
+    for (i = 0; i < 4; i++) {
+        const int by_int = i < 2;
+        pid_t p = fork();
+
+        if (!p) {
+            long child;
+
+            ptrace(PTRACE_TRACEME, 0, 0, 0);
+            raise(SIGSTOP);
+            if (by_int) asm volatile("int $0x80; behind_fork:" : "=a"(child) : "0"(SYS_fork) : "memory");
+            else child = fast(SYS_fork, 0, 0, 0, 0, 0, 0);
+            _exit(child ? 5 : 0);
+        }
+        waitpid(p, &status, 0);
+        ptrace(PTRACE_SETOPTIONS, p, 0, PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL);
+        ptrace(PTRACE_CONT, p, 0, 0);
+        waitpid(p, &status, 0);
+        ptrace(asked[i % 2], p, 0, 0);
+        waitpid(p, &status, 0);
+        ptrace(PTRACE_GETREGS, p, 0, &r);
+        right += WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && r.eax > 0 && r.orig_eax == SYS_fork &&
+                 (by_int ? r.eip == (long)behind_fork : r.eip - entry < LENGTH);
+        ptrace(PTRACE_CONT, p, 0, 0);
+        waitpid(p, &status, 0);
+        right += WIFEXITED(status) && WEXITSTATUS(status) == 5;
+    }
+    CHECK("stopped behind a call, at its tracer's late wish", right == 8);
+}
+
 static void moved(void)
 {
     const unsigned long old = getauxval(AT_SYSINFO_EHDR);
@@ -256,6 +293,7 @@ int main(void)
     parameters();
     restart();
     sent_elsewhere();
+    stopped_behind();
     stepped();
     breakpoints();
     printf("%d failed\n", failed);

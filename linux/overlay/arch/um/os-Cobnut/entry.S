@@ -12,7 +12,8 @@
 #include "vdso.h"
 
 #define EXCEPTION_TAG	0xFFB0000C
-#define GONE_ON		(_TIF_WORK_MASK | _TIF_SINGLESTEP)
+#define STOPPED_BEHIND	(_TIF_SYSCALL_TRACE | _TIF_SINGLESTEP)	/* a tracer has set them within the call */
+#define GONE_ON		(_TIF_WORK_MASK | STOPPED_BEHIND)
 #define PARAMETERS	24
 /* the function's own: above its callee's parameters, the registers that it saves, and where it returns */
 #define TASK		(PARAMETERS + 20)(%esp)
@@ -60,7 +61,7 @@
 	/* whether the thread can go on at once, as in userspace() */
 	movl	TASK_INFO(%ebx), %ecx
 	testl	$GONE_ON, INFO_FLAGS(%ecx)
-	jne	.Ldone
+	jne	.Lgone_on
 	cmpw	$READY, TASK_STATE(%ebx)
 	jne	.Ldone
 	movl	$1, main_waits
@@ -144,6 +145,12 @@ SYM_FUNC_START(cobnut_exchange)
 	movl	%ebp, MESSAGE_SECOND(%ecx)
 	movl	$1, %eax
 	jmp	.Lreturn
+.Lgone_on:
+	testl	$STOPPED_BEHIND, INFO_FLAGS(%ecx)
+	je	.Ldone
+	movl	%ebx, (%esp)
+	call	cobnut_stop_behind_call
+	jmp	.Ldone
 .Lpending:
 	movl	$0, main_waits
 .Ldone:

@@ -385,6 +385,12 @@ static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
 	force_sig(SIGSEGV);
 }
 
+/* For entry.S: a tracer wants to hear of the end of a call of whose beginning it has not asked. */
+asmlinkage void cobnut_stop_behind_call(struct task_struct *task)
+{
+	syscall_trace_leave(&task->thread.regs);
+}
+
 /* A call that entry.S leaves to others, with its registers stored. */
 static void other_call(struct uml_pt_regs *regs)
 {

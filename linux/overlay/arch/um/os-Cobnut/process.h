@@ -53,6 +53,7 @@ extern const unsigned char left_by_sysenter[__NR_syscalls];
  * on, or true with a message that is no such call. main_waits is 0 in the first case, 1 in the other.
  */
 asmlinkage bool cobnut_exchange(struct task_struct *task, L4_Word_t to, struct message *message);
+asmlinkage void cobnut_stop_behind_call(struct task_struct *task);
 
 #endif
 #endif
