@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import tarfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -210,7 +211,7 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     os.mkfifo(files / "fifo")
     out = tmp_path / "initrd"
     size = initrd.write(images.find("minimal"), Extra("echo 'x'; exit 3", files), out)
-    assert size == out.stat().st_size and size % cpio.ALIGNMENT == 0
+    assert size == 2 * out.stat().st_size and size % cpio.ALIGNMENT == 0
     root = extracted(out.read_bytes(), tmp_path / "root")
     assert (root / "etc/cobnut/run").read_text() == "echo 'x'; exit 3\n"
     assert os.access(root / "files/below/tool", os.X_OK) and os.readlink(root / "files/there") == "below/tool"
@@ -222,6 +223,21 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     for place, name in images.find("desktop").files:
         assert (root / place).read_bytes() == (images.FOLDER / name).read_bytes()
     assert os.access(root / "etc/cobnut/desktop", os.X_OK) and not (root / "root/.twmrc").stat().st_mode & 0o111
+
+
+def test_an_image_out_of_the_microkernels_reach_is_compressed(monkeypatch, tmp_path):
+    base, out = tmp_path / "base", tmp_path / "initrd"
+    base.write_bytes(cpio.archive([cpio.file("usr", bytes(3 << 20))]))
+    monkeypatch.setattr(initrd, "base", lambda image: base)
+    monkeypatch.setattr(initrd, "MOST_PLAIN_MB", 2)
+    size = initrd.write(images.find("minimal"), Extra("true"), out)
+    packed = out.read_bytes()
+    assert len(packed) < 1 << 20 and size > 3 << 20
+    unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    assert unpacked.decompress(packed) == base.read_bytes()
+    added = unpacked.unused_data.lstrip(b"\0")
+    assert size == len(base.read_bytes()) + len(added) + len(packed)
+    assert b"etc/cobnut/run" in unpacked.unused_data and (len(packed) - len(added)) % 4 == 0
 
 
 def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):
@@ -496,7 +512,7 @@ def test_a_person_may_leave():
 def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(guest.qemu, "ensure", lambda: "10")
     monkeypatch.setattr(guest.native, "ensure", lambda: None)
-    monkeypatch.setattr(initrd, "write", lambda image, extra, out: 100 * initrd.MB)
+    monkeypatch.setattr(initrd, "write", lambda image, extra, out: 200 * initrd.MB)
     with pytest.raises(CobnutError, match="^--memory 247: is too little for the image minimal, which needs 248 MB$"):
         guest.run(Wish(kernel="native", memory_mb=247))
 

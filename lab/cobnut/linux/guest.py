@@ -32,7 +32,7 @@ MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in it
 MOST_SMALL_MB = 256 - 4 - 16
 IN_SLOT = ("server", "all")
 TESTED = ("minimal", "debian", "tools")
-LEAST_MB = 48  # beside the image, which is there twice while it is unpacked
+LEAST_MB = 48  # beside the image
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def prepare(wish: Wish, folder: Path) -> Boot:
     archive = folder / "initrd"
     with room.needed(archive.parent, 0, f"the image {image.name}"):
         size_mb = initrd.write(image, wish.extra, archive) // MB
-    least_mb = LEAST_MB + 2 * size_mb
+    least_mb = LEAST_MB + size_mb
     wish, memory_mb = placed(replace(wish, append=f"{image.append} {wish.append}".strip()), image, least_mb)
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
