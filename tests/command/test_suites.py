@@ -47,13 +47,15 @@ def test_tests_are_found_in_their_folders(tmp_path):
     for name in ("run-alias", "run-all", "alias.tests"):
         (tmp_path / "tests" / name).touch()
     assert [case.name for case in suites.bash_cases(tmp_path)] == ["run-alias"]
-    for name in ("programs", "languages", "java"):
+    for name in ("programs", "languages", "java", "services"):
         SUITES[name].make(tmp_path, tmp_path)
     programs = SUITES["programs"].cases(tmp_path)
     assert len(programs) > 20 and "ask" not in [case.name for case in programs]
     assert Case("limits", "bash -c 'cd /tmp/case; . /files/programs.sh; limits'") in programs
     assert Case("signals", "sh -c 'cd /tmp/case; . /files/java.sh; signals'") in SUITES["java"].cases(tmp_path)
     assert "php_program" in [case.name for case in SUITES["languages"].cases(tmp_path)]
+    services = [case.name for case in SUITES["services"].cases(tmp_path)]
+    assert "redis" in services and not {"page", "within"} & set(services)
     assert len({case.name for case in suites.stress_cases(tmp_path)}) > 150
 
 

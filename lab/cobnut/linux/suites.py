@@ -26,7 +26,8 @@ FORMAT = "4"  # another number where a suite's folder is made in another way
 PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
 LANGUAGES = PROGRAMS.with_name("languages.sh")
 JAVA = PROGRAMS.with_name("java.sh")
-HELPERS = ("ask", "rhino")  # functions of these that others call
+SERVICES = PROGRAMS.with_name("services.sh")
+HELPERS = ("ask", "rhino", "page", "within")  # functions of these that others call
 REPORTS = paths.BUILD / "reports" / "suites"
 COMPILER = ("gcc", "-m32", "-O1", "-w", "-D_GNU_SOURCE")
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
@@ -289,6 +290,7 @@ SUITES = {
         _scripted("programs", "ordinary programs", PROGRAMS, 120),
         _scripted("languages", "other languages", LANGUAGES, 300),
         _scripted("java", "Java", JAVA, 300),
+        _scripted("services", "servers, file systems, containers", SERVICES, 120),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
