@@ -3,7 +3,8 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from cobnut import boards, cpio, gnumach, linux_guest, paths
@@ -11,6 +12,7 @@ from cobnut.boards import Board
 from cobnut.errors import unknown
 from cobnut.linux import armel, images, initrd
 from cobnut.linux import board as board_linux
+from cobnut.linux.images import Image
 
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
@@ -20,6 +22,8 @@ MOUNTED = "mount -t devtmpfs devtmpfs /dev\nmount -t tmpfs tmpfs /tmp\n"
 LMBENCH = f"{MOUNTED}export PATH=/bin:/bin/lmbench\n{COMMANDS}"
 STARTED = "export DISPLAY=:0\nXvfb $DISPLAY -noreset &\nuntil [ -S /tmp/.X11-unix/X0 ]; do sleep 1; done\n"
 X = f"{MOUNTED}{STARTED}{COMMANDS}"
+# those of armel, by the guest's name
+ARMEL: dict[str, Callable[[], Image]] = {"debian": lambda: armel.IMAGE, "lmbench": lambda: armel.image("lmbench")}
 # what no test boots: collie's standard kernel, which takes minutes to build, and what is there to be measured
 UNTESTED = {("collie", "linux"), ("pc", "lmbench"), ("pc", "x")}
 Files = dict[str, Path | bytes]  # by the name that they get: where they are, or what is in them
@@ -90,12 +94,19 @@ def _fast_linux_for_board(board: Board) -> Files:
     return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
 
 
-def _debian_for_board(board: Board) -> Files:
-    return {**_linux_for_board(board), "initrd": armel.initrd()}
+def _debian_for_board(image: Callable[[], Image], patches: Sequence[Path], board: Board) -> Files:
+    """A kernel for Debian's programs, with some of them."""
+    linux = board_linux.ensure(board, patches, for_debian=True)
+    return {"kernel": linux.kernel, "initrd": armel.initrd(image()), "symbols": linux.symbols}
 
 
-def _fast_debian_for_board(board: Board) -> Files:
-    return {**_fast_linux_for_board(board), "initrd": armel.initrd()}
+def _debians_for_boards() -> dict[tuple[str, str], Callable[[Board], Files]]:
+    return {
+        (board, f"{guest}{suffix}"): partial(_debian_for_board, image, patches)
+        for board in armel.BOARDS
+        for guest, image in ARMEL.items()
+        for suffix, patches in {"": (), "-fass": board_linux.fast_series()}.items()
+    }
 
 
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
@@ -105,6 +116,5 @@ GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "gnumach"): _gnumach,
     **{(name, "linux"): _linux_for_board for name in board_linux.PORTS},
     **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.PORTS},
-    **{(name, "debian"): _debian_for_board for name in armel.BOARDS},
-    **{(name, "debian-fass"): _fast_debian_for_board for name in armel.BOARDS},
+    **_debians_for_boards(),
 }

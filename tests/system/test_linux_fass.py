@@ -28,6 +28,10 @@ PIPELINES = (
     f"for n in {' '.join(map(str, LINES))}; do (seq 1 $n | gzip | gunzip | cat | cat | md5sum) & done; wait;"
     " cat /proc/self/maps; bash -c 'echo bash $((6 * 7))'; cat /proc/fass"
 )
+LMBENCH = (
+    "export ENOUGH=2000; lat_syscall -N 1 null; lat_pipe -N 1; lat_ctx -N 1 -s 0 2;"
+    " lat_tcp -s localhost; lat_tcp -N 1 localhost"
+)
 MEMBERS, WRITE = 3, 4  # of a small crowd; the number of the call
 SERIES = board_linux.fast_series()
 STATES = range(len(SERIES), len(SERIES) - int(os.environ.get("PATCHES", "1")), -1)  # after how many patches it is tried
@@ -106,7 +110,7 @@ def test_of_those_that_take_turns_most_keep_their_domains(tmp_path):
 @pytest.mark.parametrize("patches", [(), SERIES], ids=["debian", "debian-fass"])
 def test_debians_programs_are_relocated_whole(tmp_path, patches):
     """Unmodified, with shared libraries; several pipelines at a time, of more processes than there are domains."""
-    disk, kernel = tmp_path / "initrd", board_linux.ensure(VERSATILEPB, patches).kernel
+    disk, kernel = tmp_path / "initrd", board_linux.ensure(VERSATILEPB, patches, for_debian=True).kernel
     disk.write_bytes(armel.initrd())
     console = run(kernel, disk, VERSATILEPB, f'run="{PIPELINES}"', memory_mb=armel.MEMORY_MB).console
     for lines in LINES:
@@ -120,6 +124,18 @@ def test_debians_programs_are_relocated_whole(tmp_path, patches):
         found = counts(console)
         assert found["slots_left"] == 0 and found["without_domain"] > DOMAINS
         assert found["cache_flush_collision"] == 0, "no two have lines at the same address"
+
+
+@pytest.mark.parametrize("patches", [(), SERIES], ids=["lmbench", "lmbench-fass"])
+def test_lmbenchs_programs_have_results(tmp_path, patches):
+    disk, kernel = tmp_path / "initrd", board_linux.ensure(VERSATILEPB, patches, for_debian=True).kernel
+    disk.write_bytes(armel.initrd(armel.image("lmbench")))
+    console = run(kernel, disk, VERSATILEPB, f'run="{LMBENCH}"', memory_mb=armel.MEMORY_MB).console
+    assert [
+        float(time) > 0 for time in re.findall(r" latency(?: using localhost)?: ([\d.]+) microseconds", console)
+    ] == [True, True], console
+    assert re.search(r"^Simple syscall: [\d.]+ microseconds", console, re.MULTILINE)
+    assert re.search(r"^2 [\d.]+$", console, re.MULTILINE), "a switch between two processes"
 
 
 def test_fast_switching_can_be_switched_off(tmp_path):

@@ -2,9 +2,9 @@
 """Debian's source of Linux compiled for a board with an ARM processor: a guest for the laboratory. Either unchanged, or
 with our series for fast address-space switching (linux/arm-fass, docs/linux-arm.md); nothing else differs.
 
-The configuration is as small as it gets, so that compiling takes minutes. The kernel has the board's device tree behind
-it, if Linux has one, for QEMU's loader gives none; our own init (lab/guests/init_arm.c) is alone in its initial RAM
-disk.
+The configuration is as small as it gets, so that compiling takes minutes; Debian's programs expect more of a kernel
+(FOR_DEBIAN). The kernel has the board's device tree behind it, if Linux has one, for QEMU's loader gives none; our own
+init (lab/guests/init_arm.c) is alone in its initial RAM disk.
 """
 
 import shutil
@@ -33,10 +33,11 @@ FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static
 SHARED = "init-shared"  # init with its code where processes can share it
 SHARE = "fass=share"  # the kernel's option with which they do
 SHARING = f"{SHARE} rdinit=/{SHARED}"
-STEPS = 760
+STEPS, STEPS_FOR_DEBIAN = 760, 1190
 NEEDED_MB = 1500
 FASS = OURS / "arm-fass"  # the series
 FASS_OPTION = "CONFIG_ARM_FASS=y"  # all that its configuration says more
+FOR_DEBIAN = OURS / "boards" / "debian.config"  # what a kernel for Debian's programs has beside the board's
 # of other architectures, which no build reads; a name of ARM's begins with what others begin with as well
 LEFT_OUT = (
     *(f"arch/{name}/*.[chS]" for name in ("[!a]*", "alpha", "arc", "arm64")),
@@ -75,7 +76,7 @@ def fast_series(first: int | None = None) -> list[Path]:
     return patching.series(FASS)[:first]
 
 
-def recipe(board: Board, given: Source, patches: Sequence[Path] = ()) -> Recipe:
+def recipe(board: Board, given: Source, patches: Sequence[Path] = (), *, for_debian: bool = False) -> Recipe:
     """All that goes into the kernel."""
     inputs = {
         "board": board.name,
@@ -87,20 +88,25 @@ def recipe(board: Board, given: Source, patches: Sequence[Path] = ()) -> Recipe:
     if patches:
         inputs["patches"] = digest(*patches)
         inputs["option"] = FASS_OPTION
+    if for_debian:
+        inputs["programs"] = digest(FOR_DEBIAN)
     return Recipe("linuxboard", inputs)
 
 
-def ensure(board: Board, patches: Sequence[Path] = ()) -> BoardLinux:
+def ensure(board: Board, patches: Sequence[Path] = (), *, for_debian: bool = False) -> BoardLinux:
     """Makes sure of the kernel, unchanged or with patches (`fast_series`): what is missing is fetched and compiled."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS, kbuild.TOOLS)
     given = source.ensure()
-    name, option = (f"{board.name}-fass", FASS_OPTION) if patches else (board.name, "")
+    name, option, steps = (f"{board.name}-fass", FASS_OPTION, STEPS) if patches else (board.name, "", STEPS)
+    if for_debian:
+        name, option, steps = f"{name}-debian", f"{option}\n{FOR_DEBIAN.read_text()}", STEPS_FOR_DEBIAN
 
     def prepare(tree: Path) -> None:
         patching.apply(patches, tree, given)
 
     entry = cache.get(
-        recipe(board, given, patches), lambda folder, _: make(board, given, folder, name, option, prepare)
+        recipe(board, given, patches, for_debian=for_debian),
+        lambda folder, _: make(board, given, folder, name, option, prepare, steps),
     )
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)
 
@@ -117,8 +123,16 @@ def initrd(place: int | None = None, *, shared: bool = False) -> bytes:
     return cpio.archive([cpio.folder("dev"), cpio.device("dev/console", 5, 1), *files])
 
 
-def make(board: Board, given: Source, target: Path, name: str, option: str, prepare: Callable[[Path], None]) -> None:
-    """Compiles the kernel called `name` into `target`, configured with one `option` more and of a tree that is changed
+def make(
+    board: Board,
+    given: Source,
+    target: Path,
+    name: str,
+    option: str,
+    prepare: Callable[[Path], None],
+    steps: int = STEPS,
+) -> None:
+    """Compiles the kernel called `name` into `target`, configured with `option` beside and of a tree that is changed
     by `prepare`.
     """
     room_for = paths.BUILD / "linux"
@@ -138,7 +152,7 @@ def make(board: Board, given: Source, target: Path, name: str, option: str, prep
         kbuild.check_config(wanted, (build.objects / ".config").read_text(), given.version)
         title = f"compiling Linux {given.version} for {name}"
         tree = PORTS[board.name].tree
-        build.compile(title, STEPS, "zImage", *([tree] if tree else []), log=f"linux-{name}.log")
+        build.compile(title, steps, "zImage", *([tree] if tree else []), log=f"linux-{name}.log")
         made = build.objects / "arch" / "arm" / "boot"
         devices = (made / "dts" / tree).read_bytes() if tree else b""
         (target / KERNEL).write_bytes((made / "zImage").read_bytes() + devices)
