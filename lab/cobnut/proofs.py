@@ -15,7 +15,7 @@ from cobnut import boards, build, experiments, packages, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, Skipped, unknown
-from cobnut.linux import guest, suites
+from cobnut.linux import arm_suites, guest, suites
 
 
 @dataclass(frozen=True)
@@ -136,14 +136,18 @@ def network_systems() -> None:
 
 @dataclass(frozen=True)
 class SuiteProof:
-    """A test suite of others (docs/linux-suites.md): what passes on Debian's kernel passes in Linux as a server."""
+    """A test suite of others (docs/linux-suites.md): what passes on Debian's kernel passes in Linux as a server, or on
+    an ARM board with fast address-space switching.
+    """
 
     suite: str
+    folder: str = "linux/suites"
+    run_suite: Callable[[str], suites.Differing] = suites.run
     board: None = None
 
     @property
     def name(self) -> str:
-        return f"linux/suites/{self.suite}"
+        return f"{self.folder}/{self.suite.removeprefix('arm-')}"
 
     @property
     def words(self) -> str:
@@ -151,7 +155,7 @@ class SuiteProof:
 
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
-        found = suites.run(self.suite)
+        found = self.run_suite(self.suite)
         return not found.unknown, found.words
 
 
@@ -183,7 +187,10 @@ SYSTEM_PROOFS = (
     SystemProof("linux/crash", "system/test_linux_crash.py", "CRASH_POINTS", 50, seed="CRASH_SEED"),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 5),
 )
-SUITE_PROOFS = tuple(SuiteProof(name) for name in suites.SUITES)
+SUITE_PROOFS = (
+    *(SuiteProof(name) for name in suites.SUITES),
+    *(SuiteProof(name, arm_suites.FOLDER, arm_suites.run) for name in arm_suites.SUITES),
+)
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
 
 

@@ -179,9 +179,10 @@ END
 
 python_memory() {
     python3 - <<'END'
-import mmap, sys, threading
-a = bytearray(100 << 20); a[::4096] = b"x" * len(a[::4096]); print(sum(a[::4096]) // 120)
-m = mmap.mmap(-1, 300 << 20); m[0] = m[-1] = 2; print(m[-1]); m.close()
+import mmap, os, sys, threading
+mb = int(os.environ.get("MEMORY_MB", 100))
+a = bytearray(mb << 20); a[::4096] = b"x" * len(a[::4096]); print(sum(a[::4096]) // 120)
+m = mmap.mmap(-1, 3 * mb << 20); m[0] = m[-1] = 2; print(m[-1]); m.close()
 sys.setrecursionlimit(100000); threading.stack_size(200 << 20)
 def deep(n):
     return 0 if n == 0 else 1 + deep(n - 1)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What counts as a difference between the native kernel and the server in others' test suites. None is run here."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError
-from cobnut.linux import database_suites, images, suites
+from cobnut.linux import arm_suites, armel, cases, database_suites, images, suites
 from cobnut.linux.cases import LEFT_OUT, Case, Ended, parsed
 from cobnut.linux.suites import SUITES, Differing
 
@@ -29,6 +33,39 @@ def test_what_passes_natively_has_to_pass_here():
     assert "5 tests: natively 3 pass, 1 are left out, 1 fail; of those that pass 1 pass here" in found.words
 
 
+def test_other_kernels_have_other_names():
+    found = Differing(ended({"good": 0}), ended({"good": 1}), {}, names=arm_suites.NAMES)
+    assert "with the standard kernel 1 pass" in found.words and "0 pass with fast switching, 1 do not" in found.words
+
+
+def test_an_image_for_arm_has_what_there_is_for_it():
+    of_pc, here = images.find("programs"), armel.image("programs")
+    assert set(of_pc.packages) - set(here.packages) == set(armel.MISSING)
+    assert here.architecture == "armel" and not any("i386" in name for name in here.without)
+
+
+def test_a_run_in_two_guests_ends_where_the_first_does_not(tmp_path, monkeypatch):
+    suite = replace(arm_suites.SUITES["arm-programs"], name="made-up")
+    monkeypatch.setattr(suites, "REPORTS", tmp_path)
+    monkeypatch.setattr(suites, "_ensure", lambda _: tmp_path)
+    (tmp_path / "programs.sh").write_text("one() {\n}\ntwo() {\n}\n")
+    started = []
+
+    def guest(console: str) -> cases.Guest:
+        def start(command: str, files: Path) -> Outcome:
+            started.append((files / cases.LIST).read_text())
+            return Outcome(0, console, "", 1.0)
+
+        return start
+
+    whole, cut = guest(f"{CONSOLE}\nall cases ran\n"), guest(CONSOLE)
+    found = suites.compare(suite, {"standard": whole, "fast": cut})
+    assert found.failed == [] and started[0].startswith("one\t") and started[0] == started[1]
+    assert (tmp_path / "made-up-fast.log").read_text() == CONSOLE
+    with pytest.raises(CobnutError, match="the standard kernel has not come to its end"):
+        suites.compare(suite, {"standard": cut, "fast": whole})
+
+
 def test_what_is_said_counts_where_it_is_compared():
     native, here = parsed(CONSOLE), parsed(CONSOLE.replace("said by one", "another"))
     assert Differing(native, here, {}).failed == []
@@ -38,7 +75,9 @@ def test_what_is_said_counts_where_it_is_compared():
 def test_each_suite_has_an_image_and_each_known_difference_a_suite():
     for suite in SUITES.values():
         images.find(suite.image)
-    assert set(suites.known()) <= set(SUITES)
+    for suite in arm_suites.SUITES.values():
+        armel.image(suite.image)
+    assert set(suites.known()) <= {*SUITES, *arm_suites.SUITES}
     assert all(reason for tests in suites.known().values() for reason in tests.values())
 
 
@@ -48,7 +87,8 @@ def test_tests_are_found_in_their_folders(tmp_path):
         (tmp_path / "tests" / name).touch()
     assert [case.name for case in suites.bash_cases(tmp_path)] == ["run-alias"]
     for name in ("programs", "languages", "java", "services"):
-        SUITES[name].make(tmp_path, tmp_path)
+        SUITES[name].make(tmp_path, tmp_path, SUITES[name].tools())
+    assert len(arm_suites.SUITES["arm-stress"].cases(tmp_path)) > 100
     programs = SUITES["programs"].cases(tmp_path)
     assert len(programs) > 20 and "ask" not in [case.name for case in programs]
     assert Case("limits", "bash -c 'cd /tmp/case; . /files/programs.sh; limits'") in programs
@@ -56,7 +96,7 @@ def test_tests_are_found_in_their_folders(tmp_path):
     assert "php_program" in [case.name for case in SUITES["languages"].cases(tmp_path)]
     services = [case.name for case in SUITES["services"].cases(tmp_path)]
     assert "redis" in services and not {"page", "within"} & set(services)
-    assert len({case.name for case in suites.stress_cases(tmp_path)}) > 150
+    assert len({case.name for case in SUITES["stress"].cases(tmp_path)}) > 150
 
 
 def test_tests_of_databases_are_found(tmp_path):

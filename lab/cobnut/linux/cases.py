@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that test something, run one by one in a guest, natively and in the server, and what differs."""
+"""Programs that test something, run one by one in a guest, and how they ended."""
 
 import re
 import shlex
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobnut.emulators import qemu
+from cobnut.emulators import Outcome, qemu
 from cobnut.linux import guest
 from cobnut.linux.guest import Wish
 
@@ -32,6 +32,7 @@ LIMIT_SECONDS = 4 * 60 * 60  # of the emulator's processor time
 # none here. Tests compare dates with those of their certificates.
 INSTRUCTION_LOG2_NS = 2
 DATE = ("-rtc", "base=2024-01-01,clock=vm")
+Guest = Callable[[str, Path], Outcome]  # runs a command of the guest's shell where it has these files
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,25 @@ class Ended:
         return found[1].strip() if found else ""
 
 
-def run(wish: Wish, files: Path, cases: Sequence[Case], *, seconds: int = 60, shows: bool = False) -> Ended:
+def of_pc(wish: Wish) -> Guest:
+    """A PC with the image and the kernel of `wish`."""
+
+    def started(command: str, files: Path) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+            boot = guest.prepare(replace(wish, run=command, files=files), Path(folder))
+            boot = replace(boot, instruction_log2_ns=INSTRUCTION_LOG2_NS, words=(*boot.words, *DATE))
+            return qemu.run(boot, timeout=LIMIT_SECONDS, repeatable=True)
+
+    return started
+
+
+def run(started: Guest, files: Path, cases: Sequence[Case], *, seconds: int = 60, shows: bool = False) -> Ended:
     """Runs cases in a guest that has `files`; each may take so many seconds of its time. `shows`: what those write that
     pass is kept, too.
     """
     (files / LIST).write_text("".join(f"{case.name}\t{case.command}\n" for case in cases))
     command = RUNNER.format(seconds=seconds, shown=1200, list=shlex.quote(LIST), shows="true" if shows else "false")
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        boot = guest.prepare(replace(wish, run=command, files=files), Path(folder))
-        boot = replace(boot, instruction_log2_ns=INSTRUCTION_LOG2_NS, words=(*boot.words, *DATE))
-        ended = qemu.run(boot, timeout=LIMIT_SECONDS, repeatable=True)
-    return parsed(ended.console.replace("\r", ""))
+    return parsed(started(command, files).console.replace("\r", ""))
 
 
 def parsed(console: str) -> Ended:

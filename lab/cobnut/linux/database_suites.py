@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cobnut import paths, private_apt
 from cobnut.linux.cases import Case
+from cobnut.linux.compilers import Tools
 from cobnut.process import run_logged
 
 LOG = "linux-suites.log"
@@ -26,7 +27,7 @@ POSTGRESQL_PARTS = ("data", "expected", "sql", "parallel_schedule", "resultmap")
 POSTGRESQL_SCRIPT = paths.ROOT / "linux" / "guests" / "postgresql.sh"
 
 
-def sqlite_folder(tree: Path, target: Path) -> None:
+def sqlite_folder(tree: Path, target: Path, _: Tools) -> None:
     """SQLite's tests, with the program that runs them and with what this needs of Tcl."""
     root = _unpacked(tree.parent / "tcl", "Tcl", TCL)
     libraries, more = root / LIBRARIES, root / "lib/i386-linux-gnu"
@@ -60,7 +61,7 @@ def sqlite_cases(files: Path, patterns: Sequence[str]) -> list[Case]:
     ]
 
 
-def postgresql_folder(tree: Path, target: Path) -> None:
+def postgresql_folder(tree: Path, target: Path, _: Tools) -> None:
     """PostgreSQL's tests, with the library that they load. What runs them is in the image."""
     tests = tree / "src/test/regress"
     for name in POSTGRESQL_PARTS:

@@ -30,6 +30,7 @@ SCRIPTS = {
     "address": "etc/cobnut/address",
     "inittab": "etc/inittab",
 }
+ENDS = {"armel": "reboot"}  # how a machine's run ends that Linux cannot switch off
 SWITCHES = ("halt", "poweroff", "reboot")  # a guest that starts again ends, too
 
 
@@ -110,7 +111,12 @@ def _added(image: Image, extra: Extra) -> Iterator[Entry]:
     for name in SWITCHES:
         yield cpio.link(f"usr/sbin/{name}", "/bin/busybox")
     term = shlex.quote(os.environ.get("TERM") or "vt100")
-    settings = {"SHELL": shlex.quote(image.shell), "TERM": term, "ADDRESS": "dhcp" if extra.address else ""}
+    settings = {
+        "SHELL": shlex.quote(image.shell),
+        "TERM": term,
+        "ADDRESS": "dhcp" if extra.address else "",
+        "END": ENDS.get(image.architecture, "poweroff"),
+    }
     yield cpio.file("etc/cobnut/settings", "".join(f"{name}={value}\n" for name, value in settings.items()).encode())
     if extra.command is not None:
         yield cpio.file("etc/cobnut/run", f"{extra.command}\n".encode())

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cobnut import cache, packages, paths, private_apt
+from cobnut import cache, paths, private_apt
 from cobnut.cache import Recipe
 from cobnut.errors import CobnutError
-from cobnut.linux import cases, database_suites, kbuild, source
-from cobnut.linux.cases import LEFT_OUT, Case, Ended
+from cobnut.linux import cases, compilers, database_suites, kbuild, source
+from cobnut.linux.cases import LEFT_OUT, Case, Ended, Guest
+from cobnut.linux.compilers import Tools
 from cobnut.linux.guest import Wish
 from cobnut.process import run_logged
 
@@ -29,7 +30,6 @@ JAVA = PROGRAMS.with_name("java.sh")
 SERVICES = PROGRAMS.with_name("services.sh")
 HELPERS = ("ask", "rhino", "page", "within")  # functions of these that others call
 REPORTS = paths.BUILD / "reports" / "suites"
-COMPILER = ("gcc", "-m32", "-O1", "-w", "-D_GNU_SOURCE")
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
 DEVELOPMENT = ("libcap-dev", "libpopt-dev")  # whose static libraries some of the kernel's tests need
 
@@ -44,20 +44,21 @@ class Suite:
     title: str
     image: str
     source: str
-    make: Callable[[Path, Path], None]
+    make: Callable[[Path, Path, Tools], None]
     cases: Callable[[Path], list[Case]]
     seconds: int = 60
     compared: bool = False  # what a test says is to be the same, as well
     script: Path = PROGRAMS  # of ours, that is in the folder
+    tools: Callable[[], Tools] = compilers.for_pc  # what compiles, where something is
 
 
-def bash_folder(tree: Path, target: Path) -> None:
+def bash_folder(tree: Path, target: Path, tools: Tools) -> None:
     """Bash's own tests, with the helpers that their Makefile compiles."""
     shutil.copytree(tree / "tests", target / "tests", symlinks=True)
     for name in ("recho", "zecho", "printenv", "xcase"):
         has = [f"-DHAVE_{header}_H" for header in ("STRING", "STDLIB", "UNISTD")]
         include = (f"-I{tree}", f"-I{tree / 'include'}")
-        _compile(tree / "support" / f"{name}.c", target / "tests" / name, *include, *has)
+        _compile(tools, tree / "support" / f"{name}.c", target / "tests" / name, *include, *has)
 
 
 def bash_cases(files: Path) -> list[Case]:
@@ -68,7 +69,7 @@ def bash_cases(files: Path) -> list[Case]:
     return [Case(name, f"cd tests; {setting}; sh ./{name}") for name in names if name not in left_out]
 
 
-def busybox_folder(tree: Path, target: Path) -> None:
+def busybox_folder(tree: Path, target: Path, _: Tools) -> None:
     """Busybox' own tests; the busybox is the image's, with the configuration of Debian's static one."""
     shutil.copytree(tree / "testsuite", target / "testsuite", symlinks=True)
     shutil.copy(tree / "debian" / "config" / "pkg" / "static", target / ".config")
@@ -187,7 +188,12 @@ KERNEL_HELPERS = {
 NOT_COMPILED = "not-compiled"
 
 
-def kernel_folder(_: Path, target: Path) -> None:
+def kernel_tests(tools: Tools) -> Mapping[str, tuple[str, ...]]:
+    """Those for an architecture."""
+    return {folder: names for folder, names in KERNEL_TESTS.items() if folder != "x86" or tools.architecture == "i386"}
+
+
+def kernel_folder(_: Path, target: Path, tools: Tools) -> None:
     """The kernel's own tests, compiled; NOT_COMPILED names those that this compiler's headers do not fit."""
     given = source.ensure()
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
@@ -198,9 +204,9 @@ def kernel_folder(_: Path, target: Path) -> None:
             ["tar", "-xf", str(given.archive), "-C", str(tree), "--strip-components=1", "--no-same-owner", *parts],
             "linux-suites.log",
         )
-        libraries = _libraries(Path(name) / "libraries")
+        libraries = _libraries(Path(name) / "libraries", tools)
         tests, missing = tree / "tools/testing/selftests", []
-        for folder, names in KERNEL_TESTS.items():
+        for folder, names in kernel_tests(tools).items():
             (target / folder).mkdir(parents=True)
             for one in names:
                 helpers = KERNEL_HELPERS.get(f"{folder}/{one}", ())
@@ -209,19 +215,19 @@ def kernel_folder(_: Path, target: Path) -> None:
                 include = tests / folder.partition("/")[0] / "include"
                 words = (f"-I{tests}", f"-I{include}", "-no-pie", *others, *libraries)
                 try:
-                    _compile(tests / folder / f"{one}.c", program, *words)
+                    _compile(tools, tests / folder / f"{one}.c", program, *words)
                 except CobnutError:
                     missing.append(f"{folder}/{one}")
     (target / NOT_COMPILED).write_text("".join(f"{one}\n" for one in missing))
 
 
-def _libraries(folder: Path) -> tuple[str, ...]:
+def _libraries(folder: Path, tools: Tools) -> tuple[str, ...]:
     """What a compiler is told of DEVELOPMENT, unpacked to `folder`."""
-    with private_apt.lists("libraries for the kernel's tests") as apt:
+    with private_apt.lists("libraries for the kernel's tests", architecture=tools.architecture) as apt:
         private_apt.unpack(apt.download(*DEVELOPMENT), folder, database_suites.LOG)
     return (
         f"-I{folder / 'usr/include'}",
-        f"-L{folder / 'usr/lib/i386-linux-gnu'}",
+        f"-L{folder / 'usr/lib' / tools.libraries}",
         "-Wl,--as-needed",
         "-l:libcap.a",
         "-l:libpopt.a",
@@ -239,14 +245,14 @@ def kernel_cases(files: Path) -> list[Case]:
     ]
 
 
-def stress_cases(_: Path) -> list[Case]:
-    """One for each stressor, for a few seconds."""
+def stress_cases(listed: str, seconds: int, _: Path) -> list[Case]:
+    """One for each stressor that is listed, for a few seconds."""
     limits = "--vm-bytes 8M --mmap-bytes 4M --bigheap-growth 64K --shm-bytes 4M --hdd-bytes 4M --malloc-bytes 4M"
     command = (
-        "mkdir -p /tmp/stress; stress-ng --temp-path /tmp/stress --{} 1 {} --verify --timeout 3 --no-rand-seed;"
+        "mkdir -p /tmp/stress; stress-ng --temp-path /tmp/stress --{} 1 {} --verify --timeout {} --no-rand-seed;"
         " status=$?; case $status in 3|4) exit 77;; esac; exit $status"
     )
-    return [Case(name, command.format(name, limits)) for name in _listed("stress")]
+    return [Case(name, command.format(name, limits, seconds)) for name in _listed(listed)]
 
 
 def python_cases(_: Path) -> list[Case]:
@@ -257,7 +263,7 @@ def python_cases(_: Path) -> list[Case]:
     return [Case(name, command.format(name)) for name in _listed("python")]
 
 
-def script_folder(script: Path, _: Path, target: Path) -> None:
+def script_folder(script: Path, _: Path, target: Path, _tools: Tools) -> None:
     """A script of linux/guests."""
     shutil.copy(script, target)
 
@@ -275,7 +281,7 @@ def sqlite_cases(files: Path) -> list[Case]:
     return database_suites.sqlite_cases(files, _listed("sqlite"))
 
 
-def nothing(_tree: Path, _target: Path) -> None:
+def nothing(_tree: Path, _target: Path, _tools: Tools) -> None:
     """All is in the image."""
 
 
@@ -306,19 +312,22 @@ SUITES = {
             300,
             script=database_suites.POSTGRESQL_SCRIPT,
         ),
-        Suite("stress", "stress-ng's stressors, with --verify", "stress", "", nothing, stress_cases),
+        Suite(
+            "stress", "stress-ng's stressors, with --verify", "stress", "", nothing, partial(stress_cases, "stress", 3)
+        ),
     )
 }
 
 
 @dataclass(frozen=True)
 class Differing:
-    """What one run of a suite says, natively and in the server."""
+    """What one run of a suite says, natively and in the server, or of two other kernels that `names` are for."""
 
     native: Ended
     here: Ended
     known: Mapping[str, str]
     compared: bool = False
+    names: tuple[str, str] = ("natively", "here")
 
     @property
     def failed(self) -> list[str]:
@@ -341,31 +350,37 @@ class Differing:
         statuses = self.native.statuses.values()
         passed = sum(status == 0 for status in statuses)
         left_out = sum(status == LEFT_OUT for status in statuses)
-        both = passed - len(self.failed)
+        both, (first, second) = passed - len(self.failed), self.names
         return (
-            f"{len(statuses)} tests: natively {passed} pass, {left_out} are left out,"
-            f" {len(statuses) - passed - left_out} fail; of those that pass {both} pass here,"
+            f"{len(statuses)} tests: {first} {passed} pass, {left_out} are left out,"
+            f" {len(statuses) - passed - left_out} fail; of those that pass {both} pass {second},"
             f" {len(self.failed)} do not" + (f" (unknown: {' '.join(self.unknown)})" if self.unknown else "")
         )
 
 
 def run(name: str, small: str | None = None) -> Differing:
-    """Makes what is missing of a suite, and runs it on both kernels; their consoles are in build/reports/suites."""
+    """Makes what is missing of a suite, and runs it natively and in the server."""
     suite = SUITES[name]
+    native, here = Wish(suite.image, kernel="native"), Wish(suite.image, kernel="server", small=small)
+    return compare(suite, {"native": cases.of_pc(native), "server": cases.of_pc(here)})
+
+
+def compare(suite: Suite, guests: Mapping[str, Guest], names: tuple[str, str] = Differing.names) -> Differing:
+    """Runs a suite in two guests, the one that says what has to pass first; the consoles of both are in
+    build/reports/suites. `names` are for people.
+    """
     entry = _ensure(suite)
     REPORTS.mkdir(parents=True, exist_ok=True)
-    ended = {}
-    for kernel in ("native", "server"):
+    ended = []
+    for kernel, started in guests.items():
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
             files = Path(folder) / "files"
             shutil.copytree(entry, files, symlinks=True)
-            wish = Wish(suite.image, kernel=kernel, small=small if kernel == "server" else None)
-            tests = suite.cases(files)
-            ended[kernel] = cases.run(wish, files, tests, seconds=suite.seconds, shows=suite.compared)
-        (REPORTS / f"{name}-{kernel}.log").write_text(ended[kernel].console)
-        if not ended[kernel].whole and kernel == "native":
-            raise CobnutError(f"suite {name}: the native kernel has not come to its end (build/reports/suites)")
-    return Differing(ended["native"], ended["server"], known().get(name, {}), suite.compared)
+            ended.append(cases.run(started, files, suite.cases(files), seconds=suite.seconds, shows=suite.compared))
+        (REPORTS / f"{suite.name}-{kernel}.log").write_text(ended[-1].console)
+        if not ended[0].whole:
+            raise CobnutError(f"suite {suite.name}: the {kernel} kernel has not come to its end (build/reports/suites)")
+    return Differing(ended[0], ended[1], known().get(suite.name, {}), suite.compared, names)
 
 
 def known(path: Path = KNOWN) -> dict[str, dict[str, str]]:
@@ -379,23 +394,23 @@ def _listed(name: str) -> list[str]:
 
 
 def _ensure(suite: Suite) -> Path:
-    packages.ensure(packages.BUILD_TOOLS, packages.MAKE)
+    tools = suite.tools()
     inputs = {
         "format": FORMAT,
         "release": private_apt.RELEASE,
         "suite": suite.name,
-        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.make is kernel_folder else suite.script.read_text(),
-        "compiler": kbuild.first_line("gcc", "--version"),
+        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.cases is kernel_cases else suite.script.read_text(),
+        "compiler": kbuild.first_line(*tools.command, "--version"),
     }
-    return cache.get(Recipe("linuxsuite", inputs), lambda folder, _: _make(suite, folder))
+    return cache.get(Recipe("linuxsuite", inputs), lambda folder, _: _make(suite, folder, tools))
 
 
-def _make(suite: Suite, folder: Path) -> None:
+def _make(suite: Suite, folder: Path, tools: Tools) -> None:
     if not suite.source:
-        return suite.make(folder, folder)
+        return suite.make(folder, folder, tools)
     with private_apt.lists(f"the source of {suite.source}", sources=True) as apt:
         unpacked = _unpacked(suite.source, apt.download_source(suite.source), apt.folder / "tree")
-        suite.make(unpacked, folder)
+        suite.make(unpacked, folder, tools)
     return None
 
 
@@ -410,6 +425,6 @@ def _unpacked(name: str, files: list[Path], tree: Path) -> Path:
     return tree
 
 
-def _compile(program: Path, target: Path, *words: str) -> None:
-    command = [*COMPILER, f"-I{program.parent}", "-o", str(target), str(program), *words, *LIBRARIES]
+def _compile(tools: Tools, program: Path, target: Path, *words: str) -> None:
+    command = [*tools.command, f"-I{program.parent}", "-o", str(target), str(program), *words, *LIBRARIES]
     run_logged(command, "linux-suites.log")
