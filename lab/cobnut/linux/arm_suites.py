@@ -30,7 +30,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "stress": {"cases": partial(suites.stress_cases, "arm-stress", 1)},
     "busybox": {},
     "bash": {"tools": compilers.for_armel},
-    "kernel": {"tools": compilers.for_armel},
+    "kernel": {"tools": compilers.for_armel, "seconds": 30},
 }
 SUITES: dict[str, Suite] = {
     f"arm-{name}": replace(suites.SUITES[name], name=f"arm-{name}", **changed) for name, changed in CHANGES.items()
