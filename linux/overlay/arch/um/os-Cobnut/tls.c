@@ -97,17 +97,6 @@ void cobnut_load_tls(struct task_struct *task)
 		thread->loaded = in_turn;
 }
 
-static bool give_turn(struct task_struct *task, bool fs)
-{
-	struct cobnut_thread *thread = &task->thread.arch.cobnut;
-
-	if (thread->fs_in_turn == fs || base_behind(task, fs ? HOST_FS : HOST_GS) == NO_SEGMENT)
-		return false;
-	thread->fs_in_turn = fs;
-	thread->ready = 0;
-	return true;
-}
-
 /* An instruction, as far as it can be read, and what its prefixes say. */
 struct instruction {
 	unsigned char byte[15];
@@ -190,22 +179,38 @@ static bool load_segment(struct uml_pt_regs *regs, const struct instruction *i, 
 	return true;
 }
 
+/* An access through the register that is not in turn: it gets its turn. */
+static bool give_turn(struct uml_pt_regs *regs)
+{
+	enum { FS_PREFIX = 0x64, GS_PREFIX = 0x65 };
+	struct cobnut_thread *thread = &current->thread.arch.cobnut;
+	struct instruction i;
+
+	/* nearly all programs have one segment; to read the instruction is dear */
+	if (base_behind(current, thread->fs_in_turn ? HOST_GS : HOST_FS) == NO_SEGMENT)
+		return false;
+	read_instruction(&i, regs->gp[HOST_IP]);
+	if (i.segment != (thread->fs_in_turn ? GS_PREFIX : FS_PREFIX))
+		return false;
+	thread->fs_in_turn = !thread->fs_in_turn;
+	thread->ready = 0;
+	return true;
+}
+
 /*
  * A protection fault with this error code, or, with 0, a page fault for which Linux has no page:
  * true if the program can go on, because it has loaded a segment or a register has its turn.
  */
 bool cobnut_segment_fault(struct uml_pt_regs *regs, unsigned int code)
 {
-	enum { FS_PREFIX = 0x64, GS_PREFIX = 0x65 };
 	struct instruction i;
 
+	if (!code)
+		return give_turn(regs);
 	if (code & OF_GATE)
 		return false;
 	read_instruction(&i, regs->gp[HOST_IP]);
-	if (code)
-		return load_segment(regs, &i, code & ~USER_RIGHTS);
-	return (i.segment == FS_PREFIX || i.segment == GS_PREFIX) &&
-	       give_turn(current, i.segment == FS_PREFIX);
+	return load_segment(regs, &i, code & ~USER_RIGHTS);
 }
 
 static void clear(struct user_desc *info, int number)
