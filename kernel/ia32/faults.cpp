@@ -145,9 +145,9 @@ bool standard_selectors(const Thread& t, Word ds, Word es) {
     return ds == USER_DATA && es == USER_DATA && (fs == USER_DATA || own(fs)) && (gs == tls::gs_without(t) || own(gs));
 }
 
-bool names_tls(const Instruction& i) {
-    Word selector = i.segment == 0x64 ? cpu::fs_selector() : i.segment == 0x65 ? cpu::gs_selector() : 0;
-    return selector == USER_TLS;
+// The segment register that a prefix names; null beside a TLS segment (tls::gs_without).
+Word named_selector(const Instruction& i) {
+    return i.segment == 0x64 ? cpu::fs_selector() : i.segment == 0x65 ? cpu::gs_selector() : USER_DATA;
 }
 
 }  // namespace
@@ -186,8 +186,9 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     if (access != PortAccess::not_the_port) return access == PortAccess::dealt_with;
     // The way out loads all user segment registers: if one was foreign, repeat the instruction.
     if (!standard_selectors(t, ds, es)) return true;
-    if (names_tls(i) && tls::turn(t)) return true;
-    if (!t.space->arch.slot.small()) return false;
+    Word selector = named_selector(i);
+    if (selector == USER_TLS && tls::turn(t)) return true;
+    if (!selector || !t.space->arch.slot.small()) return false;
     slots::outgrow(*t.space);
     t.arch.tls.turned = 0;
     return true;

@@ -49,7 +49,7 @@ void enter(Thread& t) {
 }
 
 void keep_selectors(Thread& t) {
-    if (!(t.fast_veto & held_tls)) return;
+    if (!(t.fast_veto & held_tls) || !t.arch.tls.set) return;
     t.arch.tls.in_fs = cpu::fs_selector() == USER_TLS;
     t.arch.tls.in_gs = cpu::gs_selector() == USER_TLS;
 }

@@ -4,6 +4,7 @@
 #include <asm/ldt.h>
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -72,6 +73,8 @@ static void by_thread_area(void)
     s = segment(number, words[0] + 2);
     syscall(SYS_set_thread_area, &s);
     __asm__ volatile("pushl %0; popl %%fs" : : "r"(number << 3 | 3));
+    s.seg_32bit = 0;
+    CHECK("a wrong one is refused", syscall(SYS_set_thread_area, &s) < 0 && errno == EINVAL);
     CHECK("and moved", at_fs(0) == 100);
     s = segment(number, words[0]);
     syscall(SYS_set_thread_area, &s);
@@ -98,6 +101,69 @@ static void in_handlers(void)
     at_fs(8);
     raise(SIGUSR1);
     CHECK("a handler has both", handled && at_fs(8) == 100 && own == 5);
+}
+
+/* The word at GS:0, where glibc has the thread pointer. */
+static unsigned long thread_pointer(void)
+{
+    unsigned long found;
+    __asm__ volatile("mov %%gs:0, %0" : "=r"(found));
+    return found;
+}
+
+static void on_another(int signal)
+{
+    load_fs(9 << 3 | IN_LDT);
+    handled = at_fs(8) == 100;
+}
+
+static sigjmp_buf out;
+static void get_out(int signal) { siglongjmp(out, 1); }
+
+/* A call without glibc's way to it, which is behind GS. */
+static void call(int number, long first, const void *second, long third)
+{
+    __asm__ volatile("int $0x80" : "+a"(number) : "b"(first), "c"(second), "d"(third) : "memory");
+}
+
+/* Where FS has no segment any more, or one without memory, GS is what it was. */
+static void out_of_turn(void)
+{
+    const struct user_desc nowhere = segment(9, (void *)0xF0000000);
+    const unsigned long pointer = thread_pointer();
+    int status, fine;
+
+    words[0][2] = 100;
+    own = 5;
+    if (!fork()) {
+        const pid_t self = getpid();
+        write_ldt(0x11, segment(9, words[0]));
+        signal(SIGUSR1, on_another);
+        handled = 0;
+        call(SYS_kill, self, (void *)SIGUSR1, 0);
+        fine = thread_pointer() == pointer;
+        _exit(!(handled && fine && own == 5));
+    }
+    wait(&status);
+    CHECK("a handler has one that the program has not", status == 0);
+    if (!fork()) {
+        write_ldt(0x11, nowhere);
+        signal(SIGSEGV, get_out); /* not every kernel lets it be loaded */
+        if (!sigsetjmp(out, 1)) load_fs(9 << 3 | IN_LDT);
+        _exit(!(thread_pointer() == pointer && own == 5));
+    }
+    wait(&status);
+    CHECK("a segment without memory", status == 0);
+    if (!fork()) {
+        write_ldt(0x11, segment(9, words[0]));
+        load_fs(9 << 3 | IN_LDT);
+        fine = at_fs(8) == 100;
+        call(SYS_modify_ldt, 0x11, &nowhere, sizeof nowhere);
+        fine &= thread_pointer() == pointer;
+        _exit(!(fine && own == 5));
+    }
+    wait(&status);
+    CHECK("the one in turn is taken away", status == 0);
 }
 
 static void *thread(void *argument)
@@ -181,6 +247,7 @@ int main(int count, char **arguments)
         return syscall(SYS_modify_ldt, 0, table, sizeof table) == 0 && syscall(SYS_set_thread_area, &s) == 0 ? 0 : 1;
     }
     CHECK("without a segment FS reaches nothing", ends(read_nothing) == SIGSEGV);
+    out_of_turn();
     by_thread_area();
     in_handlers();
     by_ldt();

@@ -76,16 +76,14 @@ def base(image: Image) -> Path:
 
 def write(image: Image, extra: Extra, out: Path) -> int:
     """Writes what a guest with this image gets to `out`, and returns how much memory that takes while it is unpacked.
-    An image that would be out of the microkernel's reach is compressed.
+    What would be out of the microkernel's reach is compressed.
     """
-    archive = base(image).read_bytes()
-    added = cpio.archive(list(_added(image, extra)))
-    size = len(archive) + len(added)
+    archive = base(image).read_bytes() + cpio.archive(list(_added(image, extra)))
+    size = len(archive)
     if size > MOST_PLAIN_MB * MB:
         archive = gzip.compress(archive, 1, mtime=0)
-        archive += bytes(-len(archive) % 4)  # Linux looks for the next one where a word begins
-    out.write_bytes(archive + added)
-    return size + len(archive) + len(added)
+    out.write_bytes(archive)
+    return size + len(archive)
 
 
 def check(extra: Extra) -> None:

@@ -428,8 +428,32 @@ void segment_in_fs_alone()
                 answer[0] = 12, answer[1] += bytes, answer[12] = 9;
             }
             CHECK(comes_back(p, controlled ? 9 : 0x6E0));
+            CHECK_EQUAL((small_number(p.client) != 0), (kinds.client == Kind::small));
             remove(p);
         }
+}
+
+/// Without the segment it has its UTCB's in GS again, though FS is what it was.
+Word do_give_segment_up(Word selector, Word, Word)
+{
+    const L4_ThreadId_t local = L4_MyLocalId();
+    __asm__ volatile("mov %0, %%fs" : : "r"(selector));
+    Cobnut_TlsControl(local, ~Word{0}, nullptr);
+    Word found;
+    __asm__ volatile("mov %%gs:0, %0" : "=r"(found));
+    return found == local.raw;
+}
+void segment_given_up()
+{
+    for (const Kinds &kinds : kinds_of_pairs) {
+        const Pair p = gate_pair(kinds);
+        if (!p) return;
+        Word selector = 0;
+        CHECK(Cobnut_TlsControl(p.client->id, arena_page(3), &selector));
+        CHECK(redirect(p.client, L4_anythread));
+        CHECK_EQUAL(ask(p.client, do_give_segment_up, selector).value, 1);
+        remove(p);
+    }
 }
 
 /// The client halts, and no thread is told.
@@ -552,6 +576,7 @@ const Test gate_tests[] = {
     {"gate.breakpoints", breakpoints},
     {"gate.own_segment", own_segment},
     {"gate.segment_in_fs_alone", segment_in_fs_alone},
+    {"gate.segment_given_up", segment_given_up},
     {"gate.no_handler", no_handler},
     {"gate.confined", confined},
     {"gate.others_are_ipc", others_are_ipc},

@@ -251,6 +251,8 @@ static void prepare(struct task_struct *task)
 		force_fatal_sig(SIGKILL);
 		return;
 	}
+	/* what follows has the thread run elsewhere */
+	cobnut_quiesce(task);
 	thread->ready = 1;
 	cobnut_load_tls(task);
 	if (thread->fpu) {

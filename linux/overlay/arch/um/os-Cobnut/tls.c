@@ -5,9 +5,10 @@
  * are not kept, and no other register can have one.
  *
  * The microkernel gives each thread one segment. A program with one behind FS and another behind GS
- * has them in turns: the register that is not in turn reaches no memory of the program's, so that an
- * access through it is a fault, which gives it its turn. glibc's, behind GS, is the first to have it
- * and keeps it in programs that have no other.
+ * has them in turns: GS is empty while FS is in turn, and FS has the whole space from 0 while GS is, of
+ * which programs have nothing at its beginning. So an access through the other one is a fault, which
+ * gives it its turn. glibc's, behind GS, is the first to have it and keeps it in programs that have no
+ * other.
  */
 #include <linux/gfp.h>
 #include <linux/init.h>
@@ -66,11 +67,16 @@ static unsigned long base_of(struct task_struct *task, unsigned int which)
 {
 	const struct uml_tls_struct *tls;
 
+	unsigned long base = NO_SEGMENT;
+
 	which &= 0xFFFF;
-	if (which & IN_LDT)
-		return base_in_ldt(task->mm, which >> 3);
 	tls = tls_of(task, which >> 3);
-	return tls && tls->present ? tls->tls.base_addr : NO_SEGMENT;
+	if (which & IN_LDT)
+		base = base_in_ldt(task->mm, which >> 3);
+	else if (tls && tls->present)
+		base = tls->tls.base_addr;
+	/* not where no program has memory */
+	return base < TASK_SIZE ? base : NO_SEGMENT;
 }
 
 static unsigned long base_behind(struct task_struct *task, int reg)
@@ -82,19 +88,22 @@ static unsigned long base_behind(struct task_struct *task, int reg)
 void cobnut_load_tls(struct task_struct *task)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
-	const int in_turn = thread->fs_in_turn ? STUB_LOAD_FS : STUB_LOAD_GS;
-	const unsigned long base = base_behind(task, thread->fs_in_turn ? HOST_FS : HOST_GS);
+	unsigned long base;
+	int in_turn;
 
+	/* it has been taken from the table, or a handler that had it has returned */
+	if (thread->fs_in_turn && base_behind(task, HOST_FS) == NO_SEGMENT)
+		thread->fs_in_turn = 0;
+	in_turn = thread->fs_in_turn ? STUB_LOAD_FS : STUB_LOAD_GS;
+	base = base_behind(task, thread->fs_in_turn ? HOST_FS : HOST_GS);
 	if (base != thread->tls) {
-		/* not where no program has memory */
-		if (x2_set_tls(thread->id, base, NULL))
-			x2_set_tls(thread->id, NO_SEGMENT, NULL);
+		x2_set_tls(thread->id, base, NULL);
 		thread->tls = base;
 	}
 	if (base == NO_SEGMENT)
 		thread->loaded = 0;
-	else if (thread->loaded != in_turn && !cobnut_run_stub(task, in_turn, selector, 0, NULL))
-		thread->loaded = in_turn;
+	else if (thread->loaded != in_turn)
+		thread->loaded = cobnut_run_stub(task, in_turn, selector, 0, NULL) ? 0 : in_turn;
 }
 
 /* An instruction, as far as it can be read, and what its prefixes say. */
@@ -157,7 +166,7 @@ static bool load_segment(struct uml_pt_regs *regs, const struct instruction *i, 
 	const unsigned char *byte = &i->byte[i->at];
 	int number, length = i->at, popped = 0;
 
-	if (i->at + 3 > i->length)
+	if (i->at + 2 > i->length)
 		return false;
 	if (byte[0] == MOV && !i->address16) {
 		number = byte[1] >> 3 & 7;
@@ -213,6 +222,19 @@ bool cobnut_segment_fault(struct uml_pt_regs *regs, unsigned int code)
 	return load_segment(regs, &i, code & ~USER_RIGHTS);
 }
 
+/* As the processor's own kernel: what clears an entry, and what may be in one beside. */
+static bool is_clear(const struct user_desc *info)
+{
+	return LDT_empty(info) ||
+	       !(info->base_addr || info->limit || info->contents || info->read_exec_only || info->seg_32bit ||
+		 info->limit_in_pages || info->seg_not_present || info->useable);
+}
+
+static bool is_data(const struct user_desc *info)
+{
+	return info->seg_32bit && info->contents <= 1 && !info->seg_not_present;
+}
+
 static void clear(struct user_desc *info, int number)
 {
 	memset(info, 0, sizeof(*info));
@@ -225,10 +247,10 @@ static int set(struct task_struct *task, const struct user_desc *info)
 {
 	struct uml_tls_struct *tls = tls_of(task, info->entry_number);
 
-	if (!tls)
+	if (!tls || !(is_clear(info) || is_data(info)))
 		return -EINVAL;
 	tls->tls = *info;
-	tls->present = !LDT_empty(info);
+	tls->present = !is_clear(info);
 	task->thread.arch.cobnut.ready = 0;
 	if (tls->present && info->entry_number == entry())
 		task->thread.regs.regs.gp[HOST_GS] = selector;
@@ -241,7 +263,7 @@ int arch_set_tls(struct task_struct *new, unsigned long address)
 
 	if (copy_from_user(&info, (void __user *)address, sizeof(info)))
 		return -EFAULT;
-	return LDT_empty(&info) ? -EINVAL : set(new, &info);
+	return is_clear(&info) ? -EINVAL : set(new, &info);
 }
 
 static int free_entry(struct task_struct *task)
@@ -261,6 +283,8 @@ SYSCALL_DEFINE1(set_thread_area, struct user_desc __user *, user_info)
 
 	if (copy_from_user(&info, user_info, sizeof(info)))
 		return -EFAULT;
+	if (!is_clear(&info) && !is_data(&info))
+		return -EINVAL;
 	if (info.entry_number == -1) {
 		number = free_entry(current);
 		if (number < 0)
