@@ -3,11 +3,11 @@
 tells how a guest ended.
 """
 
+import gzip
 import io
 import os
 import subprocess
 import tarfile
-import zlib
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -233,11 +233,9 @@ def test_an_image_out_of_the_microkernels_reach_is_compressed(monkeypatch, tmp_p
     size = initrd.write(images.find("minimal"), Extra("true"), out)
     packed = out.read_bytes()
     assert len(packed) < 1 << 20 and size > 3 << 20
-    unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16)
-    assert unpacked.decompress(packed) == base.read_bytes()
-    added = unpacked.unused_data.lstrip(b"\0")
-    assert size == len(base.read_bytes()) + len(added) + len(packed)
-    assert b"etc/cobnut/run" in unpacked.unused_data and (len(packed) - len(added)) % 4 == 0
+    unpacked = gzip.decompress(packed)
+    assert unpacked.startswith(base.read_bytes()) and b"etc/cobnut/run" in unpacked
+    assert size == len(unpacked) + len(packed)
 
 
 def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):
