@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cobnut import crates, littlefs, lwip, packages, paths, progress
-from cobnut.boards import ARM, IA32, Board
+from cobnut.boards import ARM, BOARDS, IA32, Board
 from cobnut.process import alone, run_logged
 
 
@@ -18,6 +18,14 @@ def images(board: Board) -> None:
     if board.definitions:
         folder = board.kernel_folder
         _cmake(board.name, f"building for {folder.name}", folder, board.definitions, target="cobnut-kernel")
+
+
+def all_images() -> None:
+    """Builds them for all boards, and the standard kernels of those that have one."""
+    for board in BOARDS.values():
+        images(board)
+        if board.processor is ARM:
+            images(board.standard)
 
 
 def network(board: Board) -> None:

@@ -124,10 +124,7 @@ def lab() -> Count:
 def command() -> Count:
     """the command: arguments, set-up, checks, results and report"""
     # all at first: a test whose command waits for another one's compiler would look like one that stalls
-    for board in boards.BOARDS.values():
-        build.images(board)
-        if board.processor is boards.ARM:
-            build.images(board.standard)
+    build.all_images()
     build.lab()
     packages.ensure(packages.BROWSER)
     return _pytest("command")

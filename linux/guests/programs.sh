@@ -83,17 +83,11 @@ web_by_busybox() {
 }
 
 ssh_session() {
-    mkdir -p /run/sshd /root/.ssh && chmod 700 /root /root/.ssh
-    ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f key
-    cp key.pub /root/.ssh/authorized_keys
-    echo 'sshd:x:100:65534::/run/sshd:/bin/false' >>/etc/passwd
-    : >config
-    /usr/sbin/sshd -f config -p 2222 -h "$PWD/host" -o StrictModes=no -D &
-    local words='-p 2222 -i key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR'
-    until ssh $words root@127.0.0.1 true 2>/dev/null; do sleep 0.3; done
-    ssh $words root@127.0.0.1 'echo over ssh; exit 5'
+    . /files/ssh.sh
+    ssh_server
+    $ssh $at 'echo over ssh; exit 5'
     echo $?
-    head -c 100000 /bin/bash | ssh $words root@127.0.0.1 cksum
+    head -c 100000 /bin/bash | $ssh $at cksum
     kill %1
 }
 

@@ -145,15 +145,8 @@ proxy_by_squid() {
 }
 
 rsync_over_ssh() {
-    mkdir -p /run/sshd /root/.ssh && chmod 700 /root /root/.ssh
-    ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f key
-    cp key.pub /root/.ssh/authorized_keys
-    echo 'sshd:x:100:65534::/run/sshd:/bin/false' >>/etc/passwd
-    : >config
-    /usr/sbin/sshd -f config -p 2222 -h "$PWD/host" -o StrictModes=no -o 'Subsystem=sftp internal-sftp' -D &
-    local options="-i $PWD/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
-    local ssh="ssh -p 2222 $options" at=root@127.0.0.1
-    until $ssh $at true 2>/dev/null; do sleep 0.3; done
+    . /files/ssh.sh
+    ssh_server
     mkdir d
     for i in $(seq 50); do head -c $((i * 999)) /usr/bin/python3.11 >d/$i; done
     rsync -a -e "$ssh" d/ "$at:$PWD/e/" && diff -r d e && echo same

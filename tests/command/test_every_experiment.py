@@ -30,10 +30,7 @@ ENDED_AT_ONCE = Outcome(code=2, console="", errors="", seconds=0.0)
 @pytest.fixture(scope="module")
 def images():
     """What experiments look into before they boot it."""
-    for board in map(boards.find, boards.BOARDS):
-        build.images(board)
-        if board.processor is boards.ARM:
-            build.images(board.standard)
+    build.all_images()
 
 
 def quick_lab(one: Experiment, board: str) -> Lab:

@@ -3,7 +3,6 @@
 with fast address-space switching, or is named in linux/suites.toml with the reason why it does not.
 """
 
-import gzip
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,8 +50,8 @@ def guest(image: str, patches: Sequence[Path]) -> Guest:
         linux = board.ensure(BOARD, patches, for_debian=True)
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
             archive = Path(folder) / "initrd"
-            initrd.write(armel.image(image), Extra(f"{SETTING}\n{command}", files), archive)
-            archive.write_bytes(gzip.compress(archive.read_bytes(), 1))  # unpacked, it does not fit in memory twice
+            # unpacked, it does not fit in memory twice
+            initrd.write(armel.image(image), Extra(f"{SETTING}\n{command}", files), archive, compressed=True)
             options = f"console={board.PORTS[BOARD.name].console} quiet {OPTIONS}"
             boot = Boot(linux.kernel, (Module(archive),), options, memory_mb=armel.MOST_MB, as_initrd=True)
             return qemu_arm.run(boot, BOARD.name, timeout=cases.LIMIT_SECONDS)

@@ -74,13 +74,13 @@ def base(image: Image) -> Path:
     return cache.get(recipe(image), make) / ARCHIVE
 
 
-def write(image: Image, extra: Extra, out: Path) -> int:
+def write(image: Image, extra: Extra, out: Path, *, compressed: bool = False) -> int:
     """Writes what a guest with this image gets to `out`, and returns how much memory that takes while it is unpacked.
-    What would be out of the microkernel's reach is compressed.
+    What would be out of the microkernel's reach is compressed in any case.
     """
     archive = base(image).read_bytes() + cpio.archive(list(_added(image, extra)))
     size = len(archive)
-    if size > MOST_PLAIN_MB * MB:
+    if compressed or size > MOST_PLAIN_MB * MB:
         archive = gzip.compress(archive, 1, mtime=0)
     out.write_bytes(archive)
     return size + len(archive)

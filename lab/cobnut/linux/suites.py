@@ -28,6 +28,7 @@ PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
 LANGUAGES = PROGRAMS.with_name("languages.sh")
 JAVA = PROGRAMS.with_name("java.sh")
 SERVICES = PROGRAMS.with_name("services.sh")
+SSH = PROGRAMS.with_name("ssh.sh")  # of two of them
 HELPERS = ("ask", "rhino", "page", "within")  # functions of these that others call
 REPORTS = paths.BUILD / "reports" / "suites"
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
@@ -264,8 +265,9 @@ def python_cases(_: Path) -> list[Case]:
 
 
 def script_folder(script: Path, _: Path, target: Path, _tools: Tools) -> None:
-    """A script of linux/guests."""
-    shutil.copy(script, target)
+    """A script of linux/guests, with what it may read beside."""
+    for one in (script, SSH):
+        shutil.copy(one, target)
 
 
 def script_cases(script: Path, files: Path) -> list[Case]:
@@ -395,11 +397,12 @@ def _listed(name: str) -> list[str]:
 
 def _ensure(suite: Suite) -> Path:
     tools = suite.tools()
+    scripts = suite.script.read_text() + SSH.read_text()
     inputs = {
         "format": FORMAT,
         "release": private_apt.RELEASE,
         "suite": suite.name,
-        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.cases is kernel_cases else suite.script.read_text(),
+        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.cases is kernel_cases else scripts,
         "compiler": kbuild.first_line(*tools.command, "--version"),
     }
     return cache.get(Recipe("linuxsuite", inputs), lambda folder, _: _make(suite, folder, tools))

@@ -91,6 +91,15 @@ Pair gate_pair(const Kinds &kinds)
     return {};
 }
 
+/// The same where the client has a segment, at page 3 of the arena, with this selector. Null after fail().
+Pair pair_with_segment(const Kinds &kinds, Word &selector)
+{
+    const Pair p = gate_pair(kinds);
+    if (!p || Cobnut_TlsControl(p.client->id, arena_page(3), &selector)) return p;
+    fail("no segment: error %u", L4_ErrorCode());
+    return {};
+}
+
 /// The message of a call by x2test_gate(eax). False after fail().
 bool is_call(Word eax)
 {
@@ -370,10 +379,9 @@ void own_segment()
     if (!has_gate()) return;
     for (const Kinds &kinds : kinds_of_pairs)
         for (const bool becomes_large : {false, true}) {
-            const Pair p = gate_pair(kinds);
-            if (!p) return;
             Word selector = 0;
-            CHECK(Cobnut_TlsControl(p.client->id, arena_page(3), &selector));
+            const Pair p = pair_with_segment(kinds, selector);
+            if (!p) return;
             arena_word(3) = 0x715;
             CHECK_EQUAL(ask(p.client, do_gate_with_segment, main_id.raw, 0, selector).value, 0);
             CHECK(redirect(p.client, p.server->id));
@@ -407,10 +415,9 @@ void segment_in_fs_alone()
     constexpr Word bytes = 6;
     for (const Kinds &kinds : kinds_of_pairs)
         for (const bool controlled : {true, false}) {
-            const Pair p = gate_pair(kinds);
-            if (!p) return;
             Word selector = 0;
-            CHECK(Cobnut_TlsControl(p.client->id, arena_page(3), &selector));
+            const Pair p = pair_with_segment(kinds, selector);
+            if (!p) return;
             ask(p.client, do_read_gs, main_id.raw, 0);
             if (controlled) CHECK(redirect(p.client, p.server->id));
             else CHECK(cobnut::set_controlled(p.client->id, false));
@@ -446,10 +453,9 @@ Word do_give_segment_up(Word selector, Word, Word)
 void segment_given_up()
 {
     for (const Kinds &kinds : kinds_of_pairs) {
-        const Pair p = gate_pair(kinds);
-        if (!p) return;
         Word selector = 0;
-        CHECK(Cobnut_TlsControl(p.client->id, arena_page(3), &selector));
+        const Pair p = pair_with_segment(kinds, selector);
+        if (!p) return;
         CHECK(redirect(p.client, L4_anythread));
         CHECK_EQUAL(ask(p.client, do_give_segment_up, selector).value, 1);
         remove(p);
