@@ -42,24 +42,32 @@
         mov     \by, THREAD_REGISTERS + \to(%ebp)
         .endm
 
+// A word of a thread's own segment, for the other side of its base.
+        .macro  turn_word word, by
+        mov     TLS_TOGGLE + \word(%ebp), \by
+        xor     TLS_MADE + \word(%ebp), \by
+        mov     \by, TLS_MADE + \word(%ebp)
+        mov     \by, %ss:gdt + (USER_TLS & ~7) + \word
+        .endm
+
         .globl  exit_answered
         .macro  leave_turn
         cmp     $LEAST_TAG, %esi
         jae     leave_message
-        cmpb    $0, THREAD_TLS_SET(%ebp)
+        cmpb    $0, THREAD_TLS + TLS_SET(%ebp)
         je      tls_loaded
         // its segment as tls::enter has made it last, if its space lies where it did then
         mov     THREAD_SPACE(%ebp), %ecx
         mov     %ss:SPACE_SEGMENT_LOW(%ecx), %ebx
-        cmp     %ebx, THREAD_TLS_WITHIN(%ebp)
+        cmp     %ebx, THREAD_TLS + TLS_WITHIN(%ebp)
         jne     leave_slowly
         mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
-        cmp     %ebx, THREAD_TLS_WITHIN + 4(%ebp)
+        cmp     %ebx, THREAD_TLS + TLS_WITHIN + 4(%ebp)
         jne     leave_slowly
-        cmpw    $0x100, THREAD_TLS_IN_FS(%ebp)  // in GS, not in FS
+        cmpw    $0x100, THREAD_TLS + TLS_IN_FS(%ebp)  // in GS, not in FS
         jne     leave_slowly
-        mov     THREAD_TLS_MADE(%ebp), %ebx
-        mov     THREAD_TLS_MADE + 4(%ebp), %ecx
+        mov     THREAD_TLS + TLS_MADE(%ebp), %ebx
+        mov     THREAD_TLS + TLS_MADE + 4(%ebp), %ecx
         mov     %ebx, %ss:gdt + (USER_TLS & ~7)
         mov     %ecx, %ss:gdt + (USER_TLS & ~7) + 4
         mov     $USER_TLS, %ebx
@@ -109,11 +117,43 @@ reflect_sysenter:
         mov     $GATE_ERROR, %ecx
         jmp     reflect_call
 not_reflected:
+        test    %ecx, %ecx
+        jz      turn_segment
+protection:
         mov     %ecx, %eax
         mov     $13, %ecx
         push    $2                      // NT, after sysenter
         popf
         jmp     common_saved
+
+// A protection fault of a thread with a segment of its own is taken for an access past its limit, and the segment is turned
+// to the other side of its base (tls.hpp). If it was something else, it comes again, at the same address, and goes the
+// slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
+turn_segment:
+        testb   $EFLAGS_VM >> 16, FRAME + 8 + 2(%esp)
+        jnz     protection
+        cmpw    $USER_CODE, FRAME + 4(%esp)
+        jne     protection
+        testb   $HELD_TLS >> 8, 1 + OWN(FAST_VETO)
+        jz      protection
+        mov     FRAME(%esp), %eax
+        lea     OWN(TLS), %ebp
+        cmp     %eax, TLS_TURNED_AT(%ebp)
+        je      protection
+        mov     %eax, TLS_TURNED_AT(%ebp)
+        mov     %ecx, TLS_TURNED(%ebp)          // 0
+        xorb    $1, TLS_DOWN(%ebp)
+        turn_word 0, %eax
+        turn_word 4, %edx
+        .irp    register, %fs, %gs
+        mov     \register, %ebx
+        cmp     $USER_TLS, %bx
+        jne     1f
+        mov     %ebx, \register
+1:
+        .endr
+        popa
+        iret
 
 // The gate of protection faults. Without xchg with memory, which locks the bus.
         .globl  reflect
@@ -194,7 +234,7 @@ give_segment_up:
         mov     %gs, %edi
         cmp     $USER_TLS, %di
         jne     not_reflected
-        movw    $0x100, OWN(TLS_IN_FS)          // in GS, not in FS
+        movw    $0x100, TLS_IN_FS + OWN(TLS)          // in GS, not in FS
         mov     $USER_UTCB, %edi
         mov     %edi, %gs
         movl    $0, %ss:gdt + (USER_TLS & ~7) + 4

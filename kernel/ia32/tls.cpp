@@ -26,26 +26,33 @@ bool permitted(const Thread& caller, Thread& t) {
     if (set && base >= paging::user_limit()) return system_calls::fail(caller, Error::invalid_parameter);
     t->close();  // the fast path does not load it
     TlsSegment& s = t->arch.tls;
-    s = {.base = base, .turned = 0, .set = set, .in_fs = s.set && s.in_fs, .in_gs = s.set && s.in_gs, .down = false};
-    t->arch.tls_within[1] = 0;
+    s.in_fs = s.set && s.in_fs;
+    s.in_gs = s.set && s.in_gs;
+    s.base = base, s.set = set, s.down = false;
+    s.turned = s.turned_at = s.within[1] = 0;
     return 1;
 }
 
 Word gs_without(const Thread& t) { return t.arch.tls.in_fs && t.space->controlled ? 0 : USER_UTCB; }
 
 void enter(Thread& t) {
-    const TlsSegment& s = t.arch.tls;
-    Descriptor d = s.set ? segments::data(segments::reach(*t.space), s.base, s.down) : segments::empty;
+    TlsSegment& s = t.arch.tls;
+    Descriptor d = segments::empty;
+    if (s.set) {
+        t.fast_veto |= held_tls;
+        segments::Extent e = segments::reach(*t.space);
+        Descriptor sides[] = {segments::data(e, s.base, false), segments::data(e, s.base, true)};
+        d = sides[s.down];
+        const ArchSpace& space = t.space->arch;
+        s.made[0] = d.low, s.made[1] = d.high;
+        s.toggle[0] = sides[0].low ^ sides[1].low, s.toggle[1] = sides[0].high ^ sides[1].high;
+        // The fast path does not load one that is not present.
+        s.within[0] = space.segment_low, s.within[1] = d.high ? space.segment_high : 0;
+    }
     gdt.entry[USER_TLS >> 3] = d;
-    // The way out cannot load a segment that is not present.
+    // Nor can the way out.
     processor.fs = d.high && s.in_fs ? USER_TLS : USER_DATA;
     processor.gs = d.high && s.in_gs ? USER_TLS : gs_without(t);
-    if (!s.set) return;
-    t.fast_veto |= held_tls;
-    const ArchSpace& space = t.space->arch;
-    t.arch.tls_made[0] = d.low, t.arch.tls_made[1] = d.high;
-    // Nor does the fast path load one that is not present.
-    t.arch.tls_within[0] = space.segment_low, t.arch.tls_within[1] = d.high ? space.segment_high : 0;
 }
 
 void keep_selectors(Thread& t) {
@@ -55,14 +62,13 @@ void keep_selectors(Thread& t) {
 }
 
 [[gnu::cold]] bool turn(Thread& t) {
-    const Registers& r = t.registers;
-    const Word words[] = {t.frame.eip, t.frame.esp, r.eax, r.ecx, r.edx, r.ebx, r.esi, r.edi, r.ebp};
+    const Word* saved = reinterpret_cast<const Word*>(&t.registers);    // with the frame behind them (offsets.cpp)
     Word now = 0;
-    for (Word word : words) now = now * 5 + word;
+    for (Word i = 0; i < (sizeof t.registers + sizeof t.frame) / sizeof(Word); ++i) now = now * 5 + saved[i];
     if (t.arch.tls.turned == now) return false;
     t.arch.tls.turned = now;
     t.arch.tls.down = !t.arch.tls.down;
-    t.arch.tls_within[1] = 0;
+    t.arch.tls.within[1] = 0;
     return true;
 }
 

@@ -37,9 +37,12 @@ enum Held : Word {
 // The segment that a thread may have for itself (ia32/tls.hpp).
 struct TlsSegment {
     VAddr base;                 // inside its space
-    Word turned;                // the registers when it was last turned, as one number
+    Word turned;                // the registers when it was last turned, as one number; 0 if by the fast path
+    Word turned_at;             // EIP when the fast path last turned it
     bool set, in_fs, in_gs;
     bool down;                  // extends below the base, not above it
+    Word made[2], toggle[2];    // the descriptor last loaded, and what makes of it the one for the other side
+    Word within[2];             // the space's segment at that time; or 0
 };
 
 // What this port keeps of a thread.
@@ -47,7 +50,6 @@ struct ArchThread {
     struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
     struct DebugRegisters* debug;               // likewise
     TlsSegment tls;
-    Word tls_made[2], tls_within[2];    // the descriptor last loaded, and the space's segment at that time; or 0
 };
 
 // Where a thread continues that entered by sysenter and was left waiting by the fast path: the return address and the

@@ -10,6 +10,10 @@
 extern "C" {
 x2test::Word x2test_gs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
 x2test::Word x2test_fs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
+x2test::Word x2test_gs_sides(x2test::Word selector, x2test::Word rounds, x2test::Word);
+x2test::Word x2test_gs_astride(x2test::Word selector, x2test::Word, x2test::Word);
+x2test::Word x2test_gs_again(x2test::Word selector, x2test::Word, x2test::Word);
+x2test::Word x2test_gs_null_data(x2test::Word selector, x2test::Word, x2test::Word);
 x2test::Word x2test_gs_watch(x2test::Word selector, x2test::Word word, x2test::Word);
 x2test::Word x2test_gs_system(x2test::Word selector, x2test::Word partner, x2test::Word entry);
 x2test::Word x2test_stack_segment(x2test::Word selector, x2test::Word, x2test::Word);
@@ -21,6 +25,20 @@ __asm__(".text\n"
         "mov %gs:(%edx), %eax; mov %ecx, %gs; ret\n"
         "x2test_fs_read: mov %fs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %fs\n"
         "mov %fs:(%edx), %eax; mov %ecx, %fs; ret\n"
+        // The sum of the words in front of the base and behind it, `rounds` times; ends in front of it.
+        "x2test_gs_sides: mov %gs, %edx; mov 4(%esp), %eax; mov 8(%esp), %ecx; mov %eax, %gs; xor %eax, %eax\n"
+        "1: add %gs:0, %eax; add %gs:-4, %eax; dec %ecx; jnz 1b; mov %edx, %gs; ret\n"
+        // After one on each side, an access that no side has whole.
+        "x2test_gs_astride: mov %gs, %ecx; mov 4(%esp), %eax; mov %eax, %gs; mov %gs:-4, %eax; mov %gs:0, %eax\n"
+        "mov %gs:-2, %eax; mov %ecx, %gs; ret\n"
+        // An instruction that reads on both sides, twice with the same registers, and others that do so in between.
+        "x2test_gs_again: mov %gs, %ecx; mov 4(%esp), %eax; mov %eax, %gs; movl $2, watch_rounds\n"
+        "1: mov $-4, %edx; call 2f; xor %edx, %edx; call 2f; mov %gs:-4, %eax; mov %gs:0, %eax\n"
+        "decl watch_rounds; jnz 1b; mov %ecx, %gs; ret\n"
+        "2: mov %gs:(%edx), %eax; ret\n"
+        // With a segment behind GS, an access through DS that is null.
+        "x2test_gs_null_data: mov %gs, %ecx; mov 4(%esp), %eax; mov %eax, %gs; xor %eax, %eax; mov %eax, %ds\n"
+        "mov watch_rounds, %eax; add %gs:0, %eax; mov %ecx, %gs; ret\n"
         // Reads the segment's first word until it changes or watch_stop: 0 when it never did.
         "x2test_gs_watch: mov %gs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %gs\n"
         "1: incl watch_rounds; mov %gs:0, %eax; sub %edx, %eax; jnz 2f; cmpl $0, watch_stop; jz 1b\n"
@@ -328,6 +346,86 @@ void both_sides()
     }
 }
 
+/// limits=1: the same at different places of the program, by threads in turn, whose space is moved, made large and small
+/// while their segments face in front of their bases.
+void sides_in_turn()
+{
+    if (!wish.limits) return;
+    constexpr Word rounds = 5;
+    Agent *a = agent(Kind::large);
+    Agent *mate = a ? agent_beside(a) : nullptr;
+    if (!a || !mate) return;
+    for (Word word = 0; word < 1024; word++) (&arena_word(0))[word] = 1u << word / 256 * 8;
+    give_page(a, 0, free_area, L4_FullyAccessible);
+    // Each sum is of a word on either side.
+    const Word selector = set(a, free_area + 1024);
+    set(mate, free_area + 3072);
+    for (Word slot = 0; slot < 4; slot++) {
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQUAL(ask(a, x2test_gs_sides, selector, rounds).value, rounds * 0x101);
+            CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
+        }
+        if (slot % 2) {
+            L4_SpaceControl(
+                a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
+        }
+        CHECK(make_small(a, slot));
+    }
+}
+
+/// limits=1: an access that the segment has on neither side whole ends in an exception, and one through another segment
+/// is no access through this one: a null selector in DS is repaired as it is without. One that comes again is neither.
+void neither_side()
+{
+    if (!wish.limits) return;
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        Agent *a = agent(kind);
+        if (!a) return;
+        watch_rounds = 0x1000;
+        arena_word(0) = 0xA57;
+        (&arena_word(0))[512] = 0xB51;
+        give_page(a, 0, free_area, L4_FullyAccessible);
+        const Word selector = set(a, free_area);
+        CHECK_EQUAL(ask(a, x2test_gs_null_data, selector).value, 0x1A57);
+        CHECK_EQUAL((small_number(a) != 0), (kind == Kind::small));
+        set(a, free_area + 2048);
+        CHECK_EQUAL(ask(a, x2test_gs_again, selector).value, 0xB51);
+        begin(a, x2test_gs_astride, selector);
+        CHECK_EQUAL(finish(a, true).exceptions, 1);
+        CHECK_EQUAL(a->out.exception[3], 13);
+        CHECK_EQUAL(a->out.exception[4], 0);
+    }
+}
+
+/// To offset 0x40 of segment 0x1B, which would be user code's selector, by an iret to virtual 8086 mode.
+Word do_halt_in_virtual_8086(Word selector, Word, Word)
+{
+    __asm__ volatile("mov %0, %%fs; pushl $0; pushl $0; pushl $0; pushl $0\n"
+                     "mov %%ss, %%edi; pushl %%edi; pushl %%esp; pushl $0x20202; pushl $0x1B; pushl $0x40; iret"
+                     :
+                     : "r"(selector)
+                     : "edi", "memory");
+    return 8086;
+}
+/// A fault in a mode in which segments mean nothing turns none: its entry saves four more words. Only an emulator
+/// follows the iret.
+void not_from_virtual_8086_mode()
+{
+    Agent *a = agent(Kind::large), *b = agent(Kind::other);
+    if (!a || !b) return;
+    (&arena_word(0))[(0x1B0 + 0x40) / sizeof(Word)] = 0xF4; // hlt
+    give_page(a, 0, 0, L4_FullyAccessible);
+    // a version that the entry takes, four words off, for one that holds a segment
+    const L4_ThreadId_t before = a->id;
+    a->id = L4_GlobalId(L4_ThreadNo(before), L4_Version(before) | 0x200);
+    CHECK(L4_ThreadControl(a->id, before, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)));
+    begin(a, do_halt_in_virtual_8086, set(a, free_area));
+    CHECK(!finish(a, true).done);
+    CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
+    remove(a), remove(b);
+}
+
 /// limits=1: past a slot, by either side's way, is inside the large space that the small one becomes.
 void promoted_by_access()
 {
@@ -397,6 +495,9 @@ const Test tls_tests[] = {
     {"tls.space_changes", space_changes},
     {"tls.as_stack_segment", as_stack_segment},
     {"tls.both_sides", both_sides},
+    {"tls.sides_in_turn", sides_in_turn},
+    {"tls.neither_side", neither_side},
+    {"tls.not_from_virtual_8086_mode", not_from_virtual_8086_mode},
     {"tls.promoted_by_access", promoted_by_access},
     {"tls.ends_with_space", ends_with_space},
     {nullptr, nullptr},
