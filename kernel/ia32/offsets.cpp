@@ -54,7 +54,6 @@ void offsets() {
     OFFSET(TLS_SET, offsetof(TlsSegment, set));
     OFFSET(TLS_IN_FS, offsetof(TlsSegment, in_fs));
     static_assert(offsetof(TlsSegment, in_gs) == offsetof(TlsSegment, in_fs) + 1, "written together");
-    OFFSET(TLS_DOWN, offsetof(TlsSegment, down));
     OFFSET(TLS_MADE, offsetof(TlsSegment, made));
     OFFSET(TLS_TOGGLE, offsetof(TlsSegment, toggle));
     OFFSET(TLS_WITHIN, offsetof(TlsSegment, within));

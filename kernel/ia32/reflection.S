@@ -23,6 +23,8 @@
 // ESP: the current thread's registers.
         .set    BIAS, -(THREAD_REGISTERS)
 #define OWN(member) THREAD_##member + BIAS(%esp)
+// The same where EAX and ECX alone are saved.
+#define SELF(member) THREAD_##member - THREAD_FRAME + 8(%esp)
 // Where the frame of a thread lies that leaves.
 #define LEAVING     processor + PROCESSOR_LEAVING
 // Frame and registers from there.
@@ -40,14 +42,6 @@
         .macro  take n, to, by
         mov     %ss:MESSAGE(\n)(%esi), \by
         mov     \by, THREAD_REGISTERS + \to(%ebp)
-        .endm
-
-// A word of a thread's own segment, for the other side of its base.
-        .macro  turn_word word, by
-        mov     TLS_TOGGLE + \word(%ebp), \by
-        xor     TLS_MADE + \word(%ebp), \by
-        mov     \by, TLS_MADE + \word(%ebp)
-        mov     \by, %ss:gdt + (USER_TLS & ~7) + \word
         .endm
 
         .globl  exit_answered
@@ -116,44 +110,56 @@ reflect_sysenter:
         save_rest
         mov     $GATE_ERROR, %ecx
         jmp     reflect_call
+
+// A protection fault of a thread with a segment in GS is taken for an access past its limit, and the segment is turned
+// to the other side of its base (tls.hpp). If it was something else, it comes again, at the same address, and goes the
+// slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
+// An entry from virtual 8086 mode, whose frame is longer, finds GS null. Of selectors the low byte tells.
+turn_segment:
+        mov     %gs, %eax
+        cmp     $USER_TLS, %al
+        jne     unturned
+        mov     8 + 4(%esp), %eax
+        cmp     $USER_CODE, %al
+        jne     unturned
+        mov     SELF(FAST_VETO), %eax
+        test    $HELD_TLS >> 8, %ah
+        jz      unturned
+        push    %ebp
+        mov     %fs, %eax
+        lea     4 + SELF(TLS), %ebp
+        cmp     $USER_TLS, %al
+        je      turned_here
+        mov     12(%esp), %eax
+        cmp     %eax, TLS_TURNED_AT(%ebp)
+        je      turned_here
+        mov     %eax, TLS_TURNED_AT(%ebp)
+        mov     %ecx, TLS_TURNED(%ebp)          // 0
+        mov     TLS_TOGGLE(%ebp), %eax
+        mov     TLS_TOGGLE + 4(%ebp), %ecx
+        xor     TLS_MADE(%ebp), %eax
+        xor     TLS_MADE + 4(%ebp), %ecx
+        mov     %eax, TLS_MADE(%ebp)
+        mov     %ecx, TLS_MADE + 4(%ebp)
+        mov     $gdt + (USER_TLS & ~7), %ebp
+        mov     %eax, (%ebp)
+        mov     $USER_TLS, %eax
+        mov     %ecx, 4(%ebp)
+        pop     %ebp
+        mov     %eax, %gs
+        pop     %ecx
+        pop     %eax
+        iret
+turned_here:
+        pop     %ebp
+unturned:
+        save_rest
 not_reflected:
-        test    %ecx, %ecx
-        jz      turn_segment
-protection:
         mov     %ecx, %eax
         mov     $13, %ecx
         push    $2                      // NT, after sysenter
         popf
         jmp     common_saved
-
-// A protection fault of a thread with a segment of its own is taken for an access past its limit, and the segment is turned
-// to the other side of its base (tls.hpp). If it was something else, it comes again, at the same address, and goes the
-// slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
-turn_segment:
-        testb   $EFLAGS_VM >> 16, FRAME + 8 + 2(%esp)
-        jnz     protection
-        cmpw    $USER_CODE, FRAME + 4(%esp)
-        jne     protection
-        testb   $HELD_TLS >> 8, 1 + OWN(FAST_VETO)
-        jz      protection
-        mov     FRAME(%esp), %eax
-        lea     OWN(TLS), %ebp
-        cmp     %eax, TLS_TURNED_AT(%ebp)
-        je      protection
-        mov     %eax, TLS_TURNED_AT(%ebp)
-        mov     %ecx, TLS_TURNED(%ebp)          // 0
-        xorb    $1, TLS_DOWN(%ebp)
-        turn_word 0, %eax
-        turn_word 4, %edx
-        .irp    register, %fs, %gs
-        mov     \register, %ebx
-        cmp     $USER_TLS, %bx
-        jne     1f
-        mov     %ebx, \register
-1:
-        .endr
-        popa
-        iret
 
 // The gate of protection faults. Without xchg with memory, which locks the bus.
         .globl  reflect
@@ -161,6 +167,8 @@ reflect:
         push    %ecx
         mov     4(%esp), %ecx           // the error code
         mov     %eax, 4(%esp)
+        test    %ecx, %ecx
+        jz      turn_segment
         save_rest
         lea     -2(%ecx), %ebx
         test    $3, %bl                 // bits 1 and 0: a gate's, and not for an external interrupt

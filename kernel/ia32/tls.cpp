@@ -9,6 +9,9 @@
 namespace tls {
 namespace {
 
+constexpr Word expands_down = desc_data ^ desc_data_down;
+static_assert(expands_down == 1u << 10);
+
 // The thread's pager may set it, too: it controls the thread's memory anyway.
 bool permitted(const Thread& caller, Thread& t) {
     if (caller.space == t.space || caller.space->privileged) return true;
@@ -28,8 +31,8 @@ bool permitted(const Thread& caller, Thread& t) {
     TlsSegment& s = t->arch.tls;
     s.in_fs = s.set && s.in_fs;
     s.in_gs = s.set && s.in_gs;
-    s.base = base, s.set = set, s.down = false;
-    s.turned = s.turned_at = s.within[1] = 0;
+    s.base = base, s.set = set;
+    s.turned = s.turned_at = s.made[1] = s.within[1] = 0;
     return 1;
 }
 
@@ -42,7 +45,7 @@ void enter(Thread& t) {
         t.fast_veto |= held_tls;
         segments::Extent e = segments::reach(*t.space);
         Descriptor sides[] = {segments::data(e, s.base, false), segments::data(e, s.base, true)};
-        d = sides[s.down];
+        d = sides[s.made[1] >> 10 & 1];
         const ArchSpace& space = t.space->arch;
         s.made[0] = d.low, s.made[1] = d.high;
         s.toggle[0] = sides[0].low ^ sides[1].low, s.toggle[1] = sides[0].high ^ sides[1].high;
@@ -67,7 +70,7 @@ void keep_selectors(Thread& t) {
     for (Word i = 0; i < (sizeof t.registers + sizeof t.frame) / sizeof(Word); ++i) now = now * 5 + saved[i];
     if (t.arch.tls.turned == now) return false;
     t.arch.tls.turned = now;
-    t.arch.tls.down = !t.arch.tls.down;
+    t.arch.tls.made[1] ^= expands_down;
     t.arch.tls.within[1] = 0;
     return true;
 }

@@ -84,8 +84,8 @@
 .macro WORK_TURN
         movl    READS(%esp), %ecx
         jecxz   2f
-1:      movl    %fs:-4, %edx
-        movl    %fs:0, %edx
+1:      movl    %gs:-4, %edx
+        movl    %gs:0, %edx
         decl    %ecx
         jnz     1b
 2:

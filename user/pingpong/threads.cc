@@ -38,14 +38,15 @@ Loop make_loop(const WorkingSet &set, L4_ThreadId_t partner, L4_ThreadId_t other
     for (;;) L4_Sleep(L4_Never);
 }
 
-/// Loads FS with a segment that starts in the middle of some words.
+/// Loads GS with a segment that starts in the middle of some words, and has there what the library wants behind GS.
 void take_segment()
 {
     alignas(64) static constinit L4_Word_t words[2] = {};
+    words[1] = L4_MyLocalId().raw;
     L4_Word_t selector = 0;
     if (!Cobnut_TlsControl(L4_Myself(), reinterpret_cast<L4_Word_t>(words + 1), &selector))
         tell_root(failed_label, "client: no segment of its own", L4_ErrorCode());
-    __asm__ __volatile__("mov %0, %%fs" : : "r"(selector));
+    __asm__ __volatile__("mov %0, %%gs" : : "r"(selector));
 }
 
 /// The size that follows `size`; the last one itself.

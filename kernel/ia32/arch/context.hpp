@@ -40,8 +40,7 @@ struct TlsSegment {
     Word turned;                // the registers when it was last turned, as one number; 0 if by the fast path
     Word turned_at;             // EIP when the fast path last turned it
     bool set, in_fs, in_gs;
-    bool down;                  // extends below the base, not above it
-    Word made[2], toggle[2];    // the descriptor last loaded, and what makes of it the one for the other side
+    Word made[2], toggle[2];    // the descriptor last loaded, which says the side, and its difference to the other's
     Word within[2];             // the space's segment at that time; or 0
 };
 
