@@ -123,18 +123,18 @@ turn_segment:
         cmp     $USER_CODE, %al
         jne     unturned
         mov     SELF(FAST_VETO), %eax
-        test    $HELD_TLS >> 8, %ah
+        test    $HELD_TLS, %eax
         jz      unturned
         push    %ebp
         mov     %fs, %eax
         lea     4 + SELF(TLS), %ebp
-        cmp     $USER_TLS, %al
-        je      turned_here
+        cmp     $USER_DATA, %al
+        jne     turned_here
         mov     12(%esp), %eax
         cmp     %eax, TLS_TURNED_AT(%ebp)
         je      turned_here
         mov     %eax, TLS_TURNED_AT(%ebp)
-        mov     %ecx, TLS_TURNED(%ebp)          // 0
+        mov     %ecx, TLS_TURNED(%ebp)          // 0, or what is as little the number of some registers
         mov     TLS_TOGGLE(%ebp), %eax
         mov     TLS_TOGGLE + 4(%ebp), %ecx
         xor     TLS_MADE(%ebp), %eax
@@ -167,11 +167,10 @@ reflect:
         push    %ecx
         mov     4(%esp), %ecx           // the error code
         mov     %eax, 4(%esp)
-        test    %ecx, %ecx
+        test    $2, %cl                 // a gate's
         jz      turn_segment
         save_rest
-        lea     -2(%ecx), %ebx
-        test    $3, %bl                 // bits 1 and 0: a gate's, and not for an external interrupt
+        test    $1, %cl                 // for an external interrupt
         jnz     not_reflected
 reflect_call:
         mov     OWN(UTCB), %edi
@@ -191,7 +190,21 @@ reflect_call:
         jb      not_reflected
         mov     OWN(FAST_VETO), %ebx
         test    %ebx, %ebx
-        jnz     reflect_veto
+        jz      reflect_go
+        cmp     $HELD_TLS, %ebx
+        jne     reflect_veto
+give_segment_up:
+        mov     %fs, %edi                       // of which a 486 gives 16 bits
+        cmp     $USER_TLS, %di
+        je      not_reflected
+        mov     %gs, %edi
+        cmp     $USER_TLS, %di
+        jne     not_reflected
+        movw    $0x100, TLS_IN_FS + OWN(TLS)    // in GS, not in FS
+        mov     $USER_UTCB, %edi
+        mov     %edi, %gs
+        movl    $0, %ss:gdt + (USER_TLS & ~7) + 4
+        andb    $~(HELD_TLS >> 8), 1 + OWN(FAST_VETO)
 reflect_go:
         mov     THREAD_UTCB(%ebp), %edi
         mov     %edx, OWN(AWAITED)
@@ -218,8 +231,6 @@ turn:
 // Nothing may be different once the thread has given up what it has of the processor. An entry from virtual 8086 mode,
 // whose frame is longer, finds an id for the veto (offsets.cpp), and ends here.
 reflect_veto:
-        cmp     $HELD_TLS, %ebx
-        je      give_segment_up
         test    $~(HELD_TLS | HELD_COPROCESSOR | VETO_REDIRECTED), %ebx
         jnz     not_reflected
         test    $VETO_REDIRECTED, %bl
@@ -235,19 +246,7 @@ reflect_veto:
         andb    $~(HELD_COPROCESSOR >> 8), 1 + OWN(FAST_VETO)
 2:      test    $HELD_TLS >> 8, %bh
         jz      reflect_go
-give_segment_up:
-        mov     %fs, %edi                       // of which a 486 gives 16 bits
-        cmp     $USER_TLS, %di
-        je      not_reflected
-        mov     %gs, %edi
-        cmp     $USER_TLS, %di
-        jne     not_reflected
-        movw    $0x100, TLS_IN_FS + OWN(TLS)          // in GS, not in FS
-        mov     $USER_UTCB, %edi
-        mov     %edi, %gs
-        movl    $0, %ss:gdt + (USER_TLS & ~7) + 4
-        andb    $~(HELD_TLS >> 8), 1 + OWN(FAST_VETO)
-        jmp     reflect_go
+        jmp     give_segment_up
 
 // EAX: the pager, which has the page fault's message (fault_path.cpp).
         .globl  turn_to_pager

@@ -62,6 +62,29 @@ namespace {
 
 constexpr Word none = ~0u, kernel_utcb_selector = 0x2B;
 
+/// Waits for a message; the result is FS as it is behind it.
+Word do_hear(Word, Word, Word)
+{
+    L4_ThreadId_t from;
+    (void)L4_Wait(&from);
+    Word fs = 0;
+    __asm__ volatile("mov %%fs, %0" : "=r"(fs));
+    return fs & 0xffff;
+}
+/// With the segment behind FS and GS, tells the server by a call of another system's, or by a page fault at `address`.
+Word do_tell_with_fs(Word selector, Word server, Word address)
+{
+    if (address) L4_Set_Pager(L4_ThreadId_t{.raw = server});
+    else L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = server});
+    if (address)
+        __asm__ volatile("mov %0, %%fs; mov %1, %%gs; mov (%2), %%eax"
+                         :
+                         : "r"(selector), "r"(selector | 3), "r"(address)
+                         : "eax");
+    else __asm__ volatile("mov %0, %%fs; mov %1, %%gs; int $0x80" : : "r"(selector), "r"(selector | 3));
+    return 0;
+}
+
 Word do_tls_control(Word dest, Word base, Word)
 {
     Word selector = 0;
@@ -236,6 +259,23 @@ void utcb_stays()
     CHECK_EQUAL(ask(b, x2test_gs_read, kernel_utcb_selector, 0).value, b->local.raw);
 }
 
+/// Nor does a server have the segment in FS that tells it something, whatever privilege the selector asks for.
+void not_in_servers_fs()
+{
+    constexpr Word standard = 0x23;
+    for (const Word privilege : {Word{3}, Word{0}})
+        for (const Word address : {Word{0}, free_area + 0x5000}) {
+            Agent *server = agent(Kind::large), *a = agent(Kind::large);
+            if (!server || !a) return;
+            const Word selector = set(a, free_area);
+            begin(server, do_hear);
+            pause(1000);
+            begin(a, do_tell_with_fs, (selector & ~3u) | privilege, server->id.raw, address);
+            CHECK_EQUAL(finish(server).value, standard);
+            remove(a), remove(server);
+        }
+}
+
 /// The selector is worth nothing to threads without a segment, however lately another thread used its own.
 void nobody_elses()
 {
@@ -366,8 +406,7 @@ void sides_in_turn()
             CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
         }
         if (slot % 2) {
-            L4_SpaceControl(
-                a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
             CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
         }
         CHECK(make_small(a, slot));
@@ -491,6 +530,7 @@ const Test tls_tests[] = {
     {"tls.survives_system_calls", survives_system_calls},
     {"tls.utcb_stays", utcb_stays},
     {"tls.nobody_elses", nobody_elses},
+    {"tls.not_in_servers_fs", not_in_servers_fs},
     {"tls.permission", permission},
     {"tls.space_changes", space_changes},
     {"tls.as_stack_segment", as_stack_segment},
