@@ -386,8 +386,8 @@ void both_sides()
     }
 }
 
-/// limits=1: the same at different places of the program, by threads in turn, whose space is moved, made large and small
-/// while their segments face in front of their bases.
+/// limits=1: the same at different places of the program, by threads in turn, whose space is moved, made large and
+/// small while their segments face in front of their bases.
 void sides_in_turn()
 {
     if (!wish.limits) return;
@@ -414,7 +414,8 @@ void sides_in_turn()
 }
 
 /// limits=1: an access that the segment has on neither side whole ends in an exception, and one through another segment
-/// is no access through this one: a null selector in DS is repaired as it is without. One that comes again is neither.
+/// is no access through this one: a null selector in DS is repaired as it is without. One that comes again is
+/// neither.
 void neither_side()
 {
     if (!wish.limits) return;
