@@ -11,7 +11,7 @@ from guest_programs import GUESTS, compiled
 from conftest import run_cobnut
 
 # programs, and how many checks at least they have
-CHECKS = {"frames": 32, "calls": 21, "traced": 14, "handlers": 13, "segments": 21}
+CHECKS = {"frames": 32, "calls": 21, "traced": 14, "handlers": 13, "segments": 21, "layout": 27, "layout-pie": 27}
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,16 @@
  * nothing. The layout is chosen when a program is started. If it maps more than a small space holds,
  * the microkernel makes its space large; if it needs what the small layout has no room for, it gets
  * a space with the other layout.
+ *
+ * The large layout is that of the processor's own kernel (arch/x86/mm/mmap.c), by its rule: what is
+ * mapped goes downwards from below the room for the stack, and where it begins is random. In the
+ * small layout there is no room to be random in.
  */
 #include <linux/elf.h>
+#include <linux/elf-randomize.h>
 #include <linux/mm.h>
+#include <linux/personality.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -23,7 +30,9 @@
 #define PROGRAM_BASE		(4 * MB)	/* as natively */
 #define SMALL_HEAP		(4 * MB)	/* at least so much between a program and its libraries */
 #define SMALL_STACK		(32 * MB)
-#define LARGE_MMAP_BASE		0x40000000ul
+#define LARGE_STACK		(128 * MB)	/* at least so much between what is mapped and the end */
+#define STACK_RANDOM		(0x7FFul << PAGE_SHIFT)	/* fs/binfmt_elf.c */
+#define HEAP_RANDOM		(32 * MB)
 
 /* What this layer has in the space: code, and behind it a page of data. */
 unsigned long cobnut_stub(const struct mm_id *space)
@@ -41,19 +50,28 @@ unsigned long cobnut_stack_top(void)
 	return is_large() ? STACK_TOP_MAX : SMALL_END;
 }
 
-unsigned long cobnut_mmap_base(void)
-{
-	return is_large() ? LARGE_MMAP_BASE : SMALL_MMAP_BASE;
-}
-
 unsigned long cobnut_program_base(void)
 {
 	return PROGRAM_BASE;
 }
 
+/* How far programs that may be anywhere, and what is mapped, are from where they would be. */
+unsigned long arch_mmap_rnd(void)
+{
+	if (!is_large() || !(current->flags & PF_RANDOMIZE))
+		return 0;
+	return (get_random_long() & ((1ul << mmap_rnd_bits) - 1)) << PAGE_SHIFT;
+}
+
+unsigned long arch_randomize_brk(struct mm_struct *mm)
+{
+	return is_large() ? randomize_page(mm->brk, HEAP_RANDOM) : mm->brk;
+}
+
 /* From the base of libraries upwards; if there is no room, below it, where the heap may grow. */
-unsigned long cobnut_unmapped_area(struct file *file, unsigned long address, unsigned long length,
-				   unsigned long offset, unsigned long flags)
+static unsigned long small_unmapped_area(struct file *file, unsigned long address,
+					 unsigned long length, unsigned long offset,
+					 unsigned long flags)
 {
 	struct vm_unmapped_area_info below = {
 		.length = length,
@@ -63,6 +81,34 @@ unsigned long cobnut_unmapped_area(struct file *file, unsigned long address, uns
 	const unsigned long found = generic_get_unmapped_area(file, address, length, offset, flags);
 
 	return found == -ENOMEM ? vm_unmapped_area(&below) : found;
+}
+
+/* Large, downwards: the limit of the stack may be infinity. */
+static unsigned long large_mmap_base(unsigned long stack)
+{
+	unsigned long gap = min(stack, TASK_SIZE) + stack_guard_gap;
+
+	if (current->flags & PF_RANDOMIZE)
+		gap += STACK_RANDOM;
+	return PAGE_ALIGN(TASK_SIZE - clamp(gap, LARGE_STACK, TASK_SIZE / 6 * 5) - arch_mmap_rnd());
+}
+
+/*
+ * When a program is started, behind cobnut_pick_layout(). Copies at fork have the same, and a
+ * program keeps it when it gets a space with the other layout.
+ */
+void arch_pick_mmap_layout(struct mm_struct *mm, struct rlimit *stack)
+{
+	if (!mm->context.id.large) {
+		mm->mmap_base = SMALL_MMAP_BASE;
+		mm->get_unmapped_area = small_unmapped_area;
+	} else if (current->personality & ADDR_COMPAT_LAYOUT || sysctl_legacy_va_layout) {
+		mm->mmap_base = TASK_UNMAPPED_BASE + arch_mmap_rnd();
+		mm->get_unmapped_area = arch_get_unmapped_area;
+	} else {
+		mm->mmap_base = large_mmap_base(stack->rlim_cur);
+		mm->get_unmapped_area = arch_get_unmapped_area_topdown;
+	}
 }
 
 /* For a program that is about to be loaded: by its segments, and by how long its stack may be. */

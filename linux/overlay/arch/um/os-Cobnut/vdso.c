@@ -54,8 +54,6 @@ int arch_setup_additional_pages(struct linux_binprm *bprm, int uses_interp)
 	struct vm_area_struct *vma;
 	unsigned long address;
 
-	/* from here on; exec has chosen the usual one, and fork inherits it */
-	mm->get_unmapped_area = cobnut_unmapped_area;
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
 	address = get_unmapped_area(NULL, 0, PAGE_SIZE, 0, 0);
