@@ -215,6 +215,16 @@ void deleter_is_halted()
 // ------------------------------------------------------------------------------------------------------- large maps
 bool is_sending(const Agent *a) { return L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_SENDING; }
 
+/// Waits until it does: what is woken by the clock may come before those that have just been started.
+bool comes_to_send(const Agent *a)
+{
+    for (Word waits = 0; waits < kernel_patience; waits++) {
+        if (is_sending(a)) return true;
+        pause(1000);
+    }
+    return false;
+}
+
 constexpr Word aborted_send = 14, aborted_receive = 15;
 
 /// `left` maps all that it has to `root`.
@@ -230,6 +240,7 @@ void map_is_preempted()
     if (!forest.complete()) return;
     const Word before = books().objects;
     begin_to_map(forest);
+    CHECK(comes_to_send(forest.left));
     Word woken = 0;
     for (; woken < kernel_patience; woken++) {
         pause(1000);
@@ -300,6 +311,7 @@ void page_fault_answer_is_preempted()
     arena_word(3) = 0x33330003;
     begin(forest.left, do_answer_fault, forest.root->id.raw);
     begin(forest.root, do_fault, forest.left->id.raw, to_base + 3 * page_size);
+    CHECK(comes_to_send(forest.left));
     Word woken = 0;
     for (; woken < kernel_patience; woken++) {
         pause(1000);
