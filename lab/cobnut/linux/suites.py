@@ -28,8 +28,11 @@ PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
 LANGUAGES = PROGRAMS.with_name("languages.sh")
 JAVA = PROGRAMS.with_name("java.sh")
 SERVICES = PROGRAMS.with_name("services.sh")
+SYSTEM = PROGRAMS.with_name("system.sh")
+MATHEMATICS = PROGRAMS.with_name("mathematics.sh")
 SSH = PROGRAMS.with_name("ssh.sh")  # of two of them
-HELPERS = ("ask", "rhino", "page", "within")  # functions of these that others call
+# functions of these that others call
+HELPERS = ("ask", "rhino", "page", "within", "with_root", "small_root", "a_group", "container", "nspawned")
 REPORTS = paths.BUILD / "reports" / "suites"
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
 DEVELOPMENT = ("libcap-dev", "libpopt-dev")  # whose static libraries some of the kernel's tests need
@@ -299,6 +302,8 @@ SUITES = {
         _scripted("languages", "other languages", LANGUAGES, 300),
         _scripted("java", "Java", JAVA, 300),
         _scripted("services", "servers, file systems, containers", SERVICES, 120),
+        _scripted("system", "facilities of the kernel's", SYSTEM, 120),
+        _scripted("mathematics", "algebra and solvers", MATHEMATICS, 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
