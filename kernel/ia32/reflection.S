@@ -116,23 +116,23 @@ reflect_sysenter:
 // slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
 // An entry from virtual 8086 mode, whose frame is longer, finds GS null. Of selectors the low byte tells.
 turn_segment:
+        push    %ebp
         mov     %gs, %eax
         cmp     $USER_TLS, %al
         jne     unturned
-        mov     8 + 4(%esp), %eax
+        mov     12 + 4(%esp), %eax
+        mov     4 + SELF(FAST_VETO), %ebp
         cmp     $USER_CODE, %al
         jne     unturned
-        mov     SELF(FAST_VETO), %eax
-        test    $HELD_TLS, %eax
+        and     $HELD_TLS, %ebp
         jz      unturned
-        push    %ebp
-        mov     %fs, %eax
         lea     4 + SELF(TLS), %ebp
+        mov     %fs, %eax
         cmp     $USER_DATA, %al
-        jne     turned_here
+        jne     unturned
         mov     12(%esp), %eax
         cmp     %eax, TLS_TURNED_AT(%ebp)
-        je      turned_here
+        je      unturned
         mov     %eax, TLS_TURNED_AT(%ebp)
         mov     %ecx, TLS_TURNED(%ebp)          // 0, or what is as little the number of some registers
         mov     TLS_TOGGLE(%ebp), %eax
@@ -150,9 +150,8 @@ turn_segment:
         pop     %ecx
         pop     %eax
         iret
-turned_here:
-        pop     %ebp
 unturned:
+        pop     %ebp
         save_rest
 not_reflected:
         mov     %ecx, %eax
