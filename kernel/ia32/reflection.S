@@ -114,7 +114,9 @@ reflect_sysenter:
 // A protection fault of a thread with a segment in GS is taken for an access past its limit, and the segment is turned
 // to the other side of its base (tls.hpp). If it was something else, it comes again, at the same address, and goes the
 // slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
-// An entry from virtual 8086 mode, whose frame is longer, finds GS null. Of selectors the low byte tells.
+// An entry from virtual 8086 mode, whose frame is longer, finds GS null. Of selectors the low byte tells. The iret
+// faults where the thread has run off the end of its CS; then it leaves by the slow way (kernel_trap).
+        .globl  exit_turned
 turn_segment:
         push    %ebp
         mov     %gs, %eax
@@ -133,6 +135,8 @@ turn_segment:
         mov     12(%esp), %eax
         cmp     %eax, TLS_TURNED_AT(%ebp)
         je      unturned
+        cmp     $TRAMPOLINE_PAGE, %eax          // its lret: out of the own CS's reach (leave_trampoline)
+        jae     unturned
         mov     %eax, TLS_TURNED_AT(%ebp)
         mov     %ecx, TLS_TURNED(%ebp)          // 0, or what is as little the number of some registers
         mov     TLS_TOGGLE(%ebp), %eax
@@ -149,6 +153,7 @@ turn_segment:
         mov     %eax, %gs
         pop     %ecx
         pop     %eax
+exit_turned:
         iret
 unturned:
         pop     %ebp

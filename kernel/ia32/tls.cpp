@@ -32,7 +32,7 @@ bool permitted(const Thread& caller, Thread& t) {
     s.in_fs = s.set && s.in_fs;
     s.in_gs = s.set && s.in_gs;
     s.base = base, s.set = set;
-    s.turned = s.turned_at = s.made[1] = s.within[1] = 0;
+    s.turned = s.made[1] = s.within[1] = 0;
     return 1;
 }
 

@@ -18,7 +18,7 @@
 extern "C" char stub_ipc_return[];
 extern "C" char msr_read[], msr_write[];  // ia32/faults.cpp
 extern "C" char exit_null_int[], exit_empty_int[], exit_words_int[];  // ia32/fastpath.S
-extern "C" char exit_answered[];  // ia32/reflection.S
+extern "C" char exit_answered[], exit_turned[];  // ia32/reflection.S
 
 namespace {
 
@@ -78,14 +78,14 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
 }
 
 // Only the idle loop runs in kernel mode with interrupts on. Two instructions may fault there: the access to a
-// model-specific register, for which the thread gets the fault, and the fast path's iret. Then the partner's registers
-// are saved, where its frame is still complete, and leave_kernel takes the slow way out for it. Other frames are
-// dropped.
+// model-specific register, for which the thread gets the fault, and the iret of a fast way out. Then the registers of
+// the thread that was to leave are saved, where its frame is still complete, and leave_kernel takes the slow way out
+// for it. Other frames are dropped.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
     auto at = [&](const char* label) { return f.eip == reinterpret_cast<Word>(label); };
     Thread* t = processor.current();
     if (vector == vector_protection && (at(msr_read) || at(msr_write))) return faults::raise(*t, vector, 0);
-    if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int) || at(exit_answered)) {
+    if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int) || at(exit_answered) || at(exit_turned)) {
         Registers registers = f.registers;      // it overlaps the thread's own registers
         t->registers = registers;
         return;

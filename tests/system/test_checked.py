@@ -62,7 +62,7 @@ def test_x2test_on_arm(monkeypatch, name, third):
     assert_passed(boot(built(name), ("x2test", third)))
 
 
-@pytest.mark.parametrize("part", ["isolation.", "tags.", "tls."])
+@pytest.mark.parametrize("part", ["isolation.", "tags.", "tls.", "gate."])
 def test_segments_where_limits_are_enforced(part):
     assert_passed(boot(built("pc"), ("x2test", f"filter={part} limits=1"), on=guests.BOCHS[-1]))
 

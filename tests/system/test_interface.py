@@ -45,7 +45,7 @@ def test_x2test(on, kinds, option, third):
     guests.assert_passed(guests.run(what, on))
 
 
-@pytest.mark.parametrize("part", ["isolation.", "small.", "tags.", "tls.", "fast.", "answer.", "debug."])
+@pytest.mark.parametrize("part", ["isolation.", "small.", "tags.", "tls.", "gate.", "fast.", "answer.", "debug."])
 def test_segments_where_every_call_is_by_interrupt(part):
     """What x2test does of its own with small spaces where limits are enforced; see CASES for the rest of it."""
     outcome = guests.boot(guests.program("x2test", f"filter={part} kinds=small limits=1"), on=guests.BOCHS[0])

@@ -37,7 +37,7 @@ enum Held : Word {
 // The segment that a thread may have for itself (ia32/tls.hpp).
 struct TlsSegment {
     VAddr base;                 // inside its space
-    Word turned;                // the registers when it was last turned, as one number; 0 if by the fast path
+    Word turned;                // the registers when it was last turned, as one number; none if by the fast path
     Word turned_at;             // EIP when the fast path last turned it
     bool set, in_fs, in_gs;
     Word made[2], toggle[2];    // the descriptor last loaded, which says the side, and its difference to the other's

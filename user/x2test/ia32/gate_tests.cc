@@ -399,6 +399,43 @@ void own_segment()
         }
 }
 
+Word do_call_with_segment(Word handler, Word selector, Word)
+{
+    L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = handler});
+    __asm__ volatile("mov %0, %%gs; mov $9, %%eax; int $0x80" : : "r"(selector) : "eax");
+    return 0;
+}
+constinit Word astray[2] = {};
+/// What lret takes is no address of the client's, or no code, while it has its segment in GS: a protection fault as
+/// without one, where the stub would have its lret.
+void lret_astray_with_segment()
+{
+    if (!has_gate()) return;
+    constexpr Word own_code = 0x1B, no_code = 0x33;
+    for (const Kinds &kinds : kinds_of_pairs)
+        for (const Word code : {own_code, no_code}) {
+            if (code == own_code && !wish.limits) continue;
+            Word selector = 0;
+            const Pair p = pair_with_segment(kinds, selector);
+            if (!p) return;
+            astray[0] = kernel_address, astray[1] = code;
+            ask(p.client, do_read, reinterpret_cast<Word>(do_call_with_segment));
+            ask(p.client, do_read, reinterpret_cast<Word>(astray));
+            CHECK(redirect(p.client, p.server->id));
+            catch_from(p, do_call_with_segment, selector);
+            CHECK_EQUAL(caught[12], 9);
+            load_quick_answer(10);
+            answer[8] = reinterpret_cast<Word>(astray);
+            begin(p.server, do_answer, p.client->id.raw);
+            finish(p.server);
+            CHECK_EQUAL(caught[3], protection);
+            CHECK_EQUAL(caught[4], code == no_code ? no_code & ~7 : 0);
+            CHECK_EQUAL(caught[8], answer[8]);
+            CHECK(caught[1] - kip_area < page_size);
+            remove(p);
+        }
+}
+
 Word do_read_gs(Word handler, Word selector, Word)
 {
     const Word local = L4_MyLocalId().raw;
@@ -581,6 +618,7 @@ const Test gate_tests[] = {
     {"gate.answered_out_of_reach", answered_out_of_reach},
     {"gate.breakpoints", breakpoints},
     {"gate.own_segment", own_segment},
+    {"gate.lret_astray_with_segment", lret_astray_with_segment},
     {"gate.segment_in_fs_alone", segment_in_fs_alone},
     {"gate.segment_given_up", segment_given_up},
     {"gate.no_handler", no_handler},

@@ -466,6 +466,39 @@ void not_from_virtual_8086_mode()
     remove(a), remove(b);
 }
 
+/// With the segment in GS, calls the last byte of the space.
+Word do_run_off(Word selector, Word end, Word)
+{
+    __asm__ volatile("mov %0, %%gs; call *%1" : : "r"(selector), "r"(end - 1) : "memory");
+    return 0;
+}
+/// limits=1: a thread that runs off the end of its CS, where no iret goes: past a slot it is in the large space that
+/// the small one becomes; else it has an exception.
+void runs_off_the_end()
+{
+    if (!wish.limits) return;
+    constexpr Word small_end = 16 << 20, largest_end = 0xC0000000;
+    const Word area = 0xF0000000 - (wish.area_mb << 20), large_end = area < largest_end ? area : largest_end;
+    for (const Kind kind : {Kind::small, Kind::large}) {
+        Agent *a = agent(kind), *b = agent(Kind::other);
+        if (!a || !b) return;
+        const Word end = small_number(a) ? small_end : large_end;
+        arena[page_size - 1] = 0x90; // nop
+        give_page(a, 0, end - page_size, L4_FullyAccessible);
+        begin(a, do_run_off, set(a, free_area), end);
+        const Outcome &out = finish(a, true);
+        CHECK_EQUAL(small_number(a), 0);
+        if (end == small_end) {
+            CHECK_EQUAL(out.fault_address, end);
+        } else {
+            CHECK_EQUAL(out.exception[3], 13);
+            CHECK_EQUAL(out.exception[1], end);
+        }
+        CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
+        remove(a), remove(b);
+    }
+}
+
 /// limits=1: past a slot, by either side's way, is inside the large space that the small one becomes.
 void promoted_by_access()
 {
@@ -539,6 +572,7 @@ const Test tls_tests[] = {
     {"tls.sides_in_turn", sides_in_turn},
     {"tls.neither_side", neither_side},
     {"tls.not_from_virtual_8086_mode", not_from_virtual_8086_mode},
+    {"tls.runs_off_the_end", runs_off_the_end},
     {"tls.promoted_by_access", promoted_by_access},
     {"tls.ends_with_space", ends_with_space},
     {nullptr, nullptr},
