@@ -17,10 +17,6 @@ extern const char x2test_gate_return[], x2test_gate_elsewhere[];
 /// EDI and EBP counts. The lret.
 x2test::Word x2test_quick(x2test::Word eax, x2test::Word by_int, x2test::Word);
 extern const char x2test_quick_lret[];
-/// With `selector` in FS and nothing new in GS: a call by int with EAX 7; returns the word at GS:0.
-/// Selector 0: only sees to it that the code is there. The instruction that reads, of six bytes.
-x2test::Word x2test_gs_beside_fs(x2test::Word selector, x2test::Word, x2test::Word);
-extern const char x2test_reads_gs[];
 }
 __asm__(".text\n"
         ".globl x2test_gate, x2test_gate_return, x2test_gate_elsewhere\n"
@@ -42,21 +38,13 @@ __asm__(".text\n"
         "mov %ds, %ecx; mov %ss, %edx; cmp %ecx, %edx; je 9b; jmp 8b\n"
         "1: mov %esp, %ebp; test %ecx, %ecx; mov $0xA2, %ecx; jnz 2f; sysenter\n"
         "x2test_quick_lret: lret\n"
-        "2: int $0x80\n"
-
-        "x2test_gs_beside_fs: mov 4(%esp), %ecx; jecxz 1f; mov %gs, %edx; push %edx; mov %ecx, %fs\n"
-        "mov $7, %eax; int $0x80\n"
-        "x2test_reads_gs: mov %gs:0, %eax\n"
-        "mov %ds, %edx; mov %edx, %fs; pop %edx; mov %edx, %gs\n"
-        "1: ret\n");
+        "2: int $0x80\n");
 
 namespace x2test {
 namespace {
 
 constexpr Word exception_tag = 0xFFB0000C, protection = 13, changed = 0x100, elsewhere = 0xE15E;
 constexpr Word no_partner = 2 << 1, kernel_address = 0xF0001000;
-constexpr Kinds kinds_of_pairs[] = {
-    {Kind::large, Kind::large}, {Kind::large, Kind::small}, {Kind::small, Kind::large}, {Kind::small, Kind::small}};
 constexpr Word all_eax[] = {1, 120, cobnut::most_sysenter_call};
 
 /// Whether this kernel's system calls are by sysenter: its IPC is no `int`.
@@ -65,11 +53,6 @@ bool has_gate()
     const unsigned char *kip = static_cast<const unsigned char *>(L4_GetKernelInterface());
     constexpr Word ipc_offset = 0xE0, int_opcode = 0xCD;
     return kip[*reinterpret_cast<const Word *>(kip + ipc_offset)] != int_opcode;
-}
-
-bool redirect(const Agent *a, L4_ThreadId_t to)
-{
-    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr);
 }
 
 Word do_gate(Word handler, Word eax, Word flags)
@@ -131,21 +114,11 @@ Pair called(const Kinds &kinds)
     return p;
 }
 
-/// The server gives the answer that is loaded, and the client is to come back with this.
-bool comes_back(const Pair &p, Word value)
-{
-    if (!redirect(p.client, L4_anythread)) return fail("no redirector: error %u", L4_ErrorCode()), false;
-    begin(p.server, do_answer_last, p.client->id.raw);
-    const Outcome &out = finish(p.client);
-    if (out.done && out.value == value && !out.exceptions) return true;
-    return fail("the client has %x, not %x", out.value, value), false;
-}
-
 /// All registers there and back, whatever is in the flags, where the server is the redirector and where there is none.
 void registers()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs)
+    for (const Kinds &kinds : kinds_apart)
         for (const Word flags : {Word{0}, Word{1}, Word{nested_flag}, Word{trap_flag}, Word{all_flags}}) {
             const Pair p = gate_pair(kinds);
             if (!p) return;
@@ -154,7 +127,7 @@ void registers()
                 catch_from(p, do_gate, eax, flags);
                 CHECK(is_call(eax));
                 load_gate_answer(eax + 1);
-                CHECK(comes_back(p, eax + 1));
+                CHECK(free_client_comes_back(p, eax + 1));
                 remove(p.server);
                 const_cast<Agent *&>(p.server) = agent(kinds.server);
                 if (!p.server) return;
@@ -198,7 +171,7 @@ Pair called_quickly(const Kinds &kinds)
 /// It comes back from a call of either kind, also where the kernel has no sysenter, or if another thread runs first.
 void quick_answers()
 {
-    for (const Kinds &kinds : kinds_of_pairs)
+    for (const Kinds &kinds : kinds_apart)
         for (const Word by_int : {Word{0}, Word{1}})
             for (const bool busy : {false, true}) {
                 if (!by_int && !has_gate()) continue;
@@ -211,7 +184,7 @@ void quick_answers()
                 CHECK_EQUAL(caught[12], 9);
                 load_quick_answer(10);
                 if (busy) begin(other, do_count);
-                CHECK(comes_back(p, 10));
+                CHECK(free_client_comes_back(p, 10));
                 CHECK_EQUAL((small_number(p.client) != 0), (kinds.client == Kind::small));
                 remove(p), remove(other);
             }
@@ -221,7 +194,7 @@ void quick_answers()
 void lret_out_of_reach()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = called_quickly(kinds);
         if (!p) return;
         answer[8] = beyond_small;
@@ -247,7 +220,7 @@ void lret_out_of_reach()
 void server_is_busy()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs)
+    for (const Kinds &kinds : kinds_apart)
         for (const Word flags : {Word{0}, Word{nested_flag}, Word{all_flags}}) {
             const Pair p = gate_pair(kinds);
             if (!p) return;
@@ -261,7 +234,7 @@ void server_is_busy()
             ask(p.server, do_catch);
             CHECK(is_call(7));
             load_gate_answer(8);
-            CHECK(comes_back(p, 8));
+            CHECK(free_client_comes_back(p, 8));
             remove(p), remove(other);
         }
 }
@@ -270,11 +243,11 @@ void server_is_busy()
 void answered_elsewhere()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = called(kinds);
         if (!p) return;
         answer[1] = reinterpret_cast<Word>(x2test_gate_elsewhere);
-        CHECK(comes_back(p, elsewhere));
+        CHECK(free_client_comes_back(p, elsewhere));
         remove(p);
     }
 }
@@ -283,7 +256,7 @@ void answered_elsewhere()
 void answered_with_a_step()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = called(kinds);
         if (!p) return;
         answer[1] = reinterpret_cast<Word>(x2test_gate_elsewhere);
@@ -295,7 +268,7 @@ void answered_with_a_step()
         CHECK_EQUAL(caught[12], elsewhere);
         for (Word i = 1; i < 13; i++) answer[i] = caught[i];
         answer[2] &= ~Word{trap_flag};
-        CHECK(comes_back(p, elsewhere));
+        CHECK(free_client_comes_back(p, elsewhere));
         remove(p);
     }
 }
@@ -304,7 +277,7 @@ void answered_with_a_step()
 void answered_out_of_reach()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = called(kinds);
         if (!p) return;
         answer[1] = beyond_small;
@@ -346,7 +319,7 @@ Word do_gate_and_write(Word handler, Word eax, Word)
 void breakpoints()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = gate_pair(kinds);
         if (!p) return;
         ask(p.client, do_gate_and_write, main_id.raw, 0);
@@ -377,7 +350,7 @@ Word do_gate_with_segment(Word handler, Word eax, Word selector)
 void own_segment()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs)
+    for (const Kinds &kinds : kinds_apart)
         for (const bool becomes_large : {false, true}) {
             Word selector = 0;
             const Pair p = pair_with_segment(kinds, selector);
@@ -394,7 +367,7 @@ void own_segment()
                 CHECK(L4_SpaceControl(p.client->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage,
                                       L4_nilthread, nullptr));
             load_gate_answer(8);
-            CHECK(comes_back(p, 8));
+            CHECK(free_client_comes_back(p, 8));
             remove(p);
         }
 }
@@ -412,7 +385,7 @@ void lret_astray_with_segment()
 {
     if (!has_gate()) return;
     constexpr Word own_code = 0x1B, no_code = 0x33;
-    for (const Kinds &kinds : kinds_of_pairs)
+    for (const Kinds &kinds : kinds_apart)
         for (const Word code : {own_code, no_code}) {
             if (code == own_code && !wish.limits) continue;
             Word selector = 0;
@@ -436,74 +409,11 @@ void lret_astray_with_segment()
         }
 }
 
-Word do_read_gs(Word handler, Word selector, Word)
-{
-    const Word local = L4_MyLocalId().raw;
-    L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = handler});
-    const Word found = x2test_gs_beside_fs(selector, 0, 0);
-    L4_Set_ExceptionHandler(main_id);
-    return found == local ? 0x6E0 : found;
-}
-/// limits=1: with its segment in FS alone the client has nothing in GS, and its handler hears of each access; if its
-/// space is not controlled, it has its UTCB's there as ever.
-void segment_in_fs_alone()
-{
-    if (!wish.limits) return;
-    constexpr Word bytes = 6;
-    for (const Kinds &kinds : kinds_of_pairs)
-        for (const bool controlled : {true, false}) {
-            Word selector = 0;
-            const Pair p = pair_with_segment(kinds, selector);
-            if (!p) return;
-            ask(p.client, do_read_gs, main_id.raw, 0);
-            if (controlled) CHECK(redirect(p.client, p.server->id));
-            else CHECK(cobnut::set_controlled(p.client->id, false));
-            catch_from(p, do_read_gs, selector);
-            CHECK_EQUAL(caught[12], 7);
-            load_simple_answer(8);
-            if (controlled) {
-                begin(p.server, do_answer, p.client->id.raw);
-                finish(p.server);
-                CHECK_EQUAL(caught[1], reinterpret_cast<Word>(x2test_reads_gs));
-                CHECK_EQUAL(caught[3], protection);
-                CHECK_EQUAL(caught[4], 0);
-                CHECK_EQUAL(caught[12], 8);
-                for (Word i = 1; i < 13; i++) answer[i] = caught[i];
-                answer[0] = 12, answer[1] += bytes, answer[12] = 9;
-            }
-            CHECK(comes_back(p, controlled ? 9 : 0x6E0));
-            CHECK_EQUAL((small_number(p.client) != 0), (kinds.client == Kind::small));
-            remove(p);
-        }
-}
-
-/// Without the segment it has its UTCB's in GS again, though FS is what it was.
-Word do_give_segment_up(Word selector, Word, Word)
-{
-    const L4_ThreadId_t local = L4_MyLocalId();
-    __asm__ volatile("mov %0, %%fs" : : "r"(selector));
-    Cobnut_TlsControl(local, ~Word{0}, nullptr);
-    Word found;
-    __asm__ volatile("mov %%gs:0, %0" : "=r"(found));
-    return found == local.raw;
-}
-void segment_given_up()
-{
-    for (const Kinds &kinds : kinds_of_pairs) {
-        Word selector = 0;
-        const Pair p = pair_with_segment(kinds, selector);
-        if (!p) return;
-        CHECK(redirect(p.client, L4_anythread));
-        CHECK_EQUAL(ask(p.client, do_give_segment_up, selector).value, 1);
-        remove(p);
-    }
-}
-
 /// The client halts, and no thread is told.
 void no_handler()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = gate_pair(kinds);
         if (!p) return;
         caught[12] = 0;
@@ -529,7 +439,7 @@ Word do_hear(Word, Word, Word)
 void confined()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = gate_pair(kinds);
         Agent *other = agent(Kind::other);
         if (!p || !other) return;
@@ -562,7 +472,7 @@ Word do_send(Word to, Word handler, Word)
 void others_are_ipc()
 {
     if (!has_gate()) return;
-    for (const Kinds &kinds : kinds_of_pairs) {
+    for (const Kinds &kinds : kinds_apart) {
         const Pair p = gate_pair(kinds);
         if (!p) return;
         begin(p.server, do_catch);
@@ -619,8 +529,6 @@ const Test gate_tests[] = {
     {"gate.breakpoints", breakpoints},
     {"gate.own_segment", own_segment},
     {"gate.lret_astray_with_segment", lret_astray_with_segment},
-    {"gate.segment_in_fs_alone", segment_in_fs_alone},
-    {"gate.segment_given_up", segment_given_up},
     {"gate.no_handler", no_handler},
     {"gate.confined", confined},
     {"gate.others_are_ipc", others_are_ipc},

@@ -31,17 +31,15 @@ constinit Word x2test_registers[9] = {};
 }
 
 const Test *const groups[] = {
-    kip_tests,       sigma0_tests,     ipc_tests,          ipc_error_tests,     fault_tests,
-    map_tests,       unmap_tests,      tree_tests,         exregs_tests,        controlled_tests,
-    confined_tests,  thread_tests,     space_tests,        schedule_tests,      preempt_tests,
-    redirect_tests,  irq_tests,        exception_tests,    control_tests,       coprocessor_tests,
-    registers_tests, reflection_tests, port_tests,         tls_tests,           debug_tests,
-    small_tests,     tag_tests,        isolation_tests,    call_tests,          fast_tests,
-    edge_tests,      string_tests,     string_fault_tests, string_middle_tests, robust_tests,
-    ipc_rule_tests,  map_rule_tests,   size_tests,         long_tests,          latency_tests,
-    waiting_tests,   deletion_tests,   open_tests,         reflected_tests,     answer_tests,
-    between_tests,   paged_tests,      gate_tests,         stretch_tests,       slot_latency_tests,
-    attribute_tests, nullptr,
+    kip_tests,      sigma0_tests,       ipc_tests,          ipc_error_tests,     fault_tests,    map_tests,
+    unmap_tests,    tree_tests,         exregs_tests,       controlled_tests,    confined_tests, thread_tests,
+    space_tests,    schedule_tests,     preempt_tests,      redirect_tests,      irq_tests,      exception_tests,
+    control_tests,  coprocessor_tests,  registers_tests,    reflection_tests,    port_tests,     tls_tests,
+    debug_tests,    small_tests,        tag_tests,          isolation_tests,     call_tests,     fast_tests,
+    edge_tests,     string_tests,       string_fault_tests, string_middle_tests, robust_tests,   ipc_rule_tests,
+    map_rule_tests, size_tests,         long_tests,         latency_tests,       waiting_tests,  deletion_tests,
+    open_tests,     reflected_tests,    answer_tests,       between_tests,       paged_tests,    gate_tests,
+    stretch_tests,  slot_latency_tests, attribute_tests,    gate_segment_tests,  nullptr,
 };
 
 const char *const left_out[] = {nullptr};

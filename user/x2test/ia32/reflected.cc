@@ -159,6 +159,20 @@ Pair pair_of(Kind client, Kind server)
     return p;
 }
 
+bool redirect(const Agent *a, L4_ThreadId_t to)
+{
+    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr);
+}
+
+bool free_client_comes_back(const Pair &p, Word value)
+{
+    if (!redirect(p.client, L4_anythread)) return fail("no redirector: error %u", L4_ErrorCode()), false;
+    begin(p.server, do_answer_last, p.client->id.raw);
+    const Outcome &out = finish(p.client);
+    if (out.done && out.value == value && !out.exceptions) return true;
+    return fail("the client has %x, not %x", out.value, value), false;
+}
+
 void catch_from(const Pair &p, Function what, Word x, Word y)
 {
     begin(p.server, do_catch);

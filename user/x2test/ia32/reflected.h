@@ -68,6 +68,10 @@ struct Pair {
     explicit operator bool() const { return client && server; }
 };
 Pair pair_of(Kind client, Kind server);
+/// SpaceControl: the redirector of its space, or L4_anythread for none.
+bool redirect(const Agent *a, L4_ThreadId_t to);
+/// The server gives the answer that is loaded, and the client, without a redirector, is to come back with this.
+bool free_client_comes_back(const Pair &p, Word value);
 /// The server waits; the client does `what` with the server as handler, x and y; the server has caught it.
 void catch_from(const Pair &p, Function what, Word x = 0, Word y = 0);
 /// Lets the client call with EAX and the server catch that. False after fail().
@@ -83,6 +87,9 @@ struct Kinds {
 inline constexpr Kinds all_kinds[] = {{Kind::large, Kind::large}, {Kind::large, Kind::small},
                                       {Kind::small, Kind::large}, {Kind::small, Kind::small},
                                       {Kind::large, Kind::here},  {Kind::small, Kind::here}};
+/// Those in spaces of their own.
+inline constexpr Kinds kinds_apart[] = {
+    {Kind::large, Kind::large}, {Kind::large, Kind::small}, {Kind::small, Kind::large}, {Kind::small, Kind::small}};
 
 } // namespace x2test
 #endif
