@@ -91,6 +91,7 @@ def test_a_page_and_an_echo(described, words, size):
 
 
 FILE_MB, KILLS = 3, 3
+PATIENCE = 20  # seconds that a client waits for bytes of a server that may have died
 MOST_US_WITHOUT = 100_000  # of the guest's time
 
 
@@ -142,8 +143,10 @@ def test_the_driver_is_killed_under_load(big):
 
 
 def asks_for_a_page(port: int) -> bool:
-    """Whether the page came, whole."""
-    one = http.client.HTTPConnection("127.0.0.1", port)
+    """Whether the page came, whole. What a stack has acknowledged before it dies nobody answers, and nobody sends
+    again: as with any computer that is gone, the client has to give up itself.
+    """
+    one = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         one.request("GET", "/")
         return one.getresponse().read() == PAGE

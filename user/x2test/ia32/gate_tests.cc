@@ -404,7 +404,8 @@ void lret_astray_with_segment()
             CHECK_EQUAL(caught[3], protection);
             CHECK_EQUAL(caught[4], code == no_code ? no_code & ~7 : 0);
             CHECK_EQUAL(caught[8], answer[8]);
-            CHECK(caught[1] - kip_area < page_size);
+            // by iret, which the slow way takes, to the client's own lret
+            CHECK(caught[1] - kip_area < page_size || caught[1] == answer[1]);
             remove(p);
         }
 }
