@@ -24,6 +24,7 @@ enum DescriptorBits : Word {
 // User code and user data descriptors of one space differ by this.
 constexpr Word desc_code_not_data = desc_code ^ desc_data;
 static_assert(desc_code_not_data == 0x800);
+constexpr Word desc_expands_down = desc_data ^ desc_data_down;
 
 // `limit` is the last valid offset, in bytes below 1 MB, else its last page.
 constexpr Descriptor segment(Word base, Word limit, Word bits) {

@@ -36,13 +36,12 @@ constexpr Descriptor data(Extent e, VAddr offset, bool down) {
 
 // Whether a user's descriptor, as the processor reads it, reaches nothing else.
 constexpr bool within(Descriptor d, Extent e) {
-    constexpr Word executable = 1u << 11, expands_down = 1u << 10;
     if (!(d.high & desc_present)) return true;
     VAddr base = d.low >> 16 | (d.high & 0xff) << 16 | (d.high & 0xff000000);
     Word limit = (d.low & 0xffff) | (d.high & 0xf0000);
     if (d.high & desc_granular) limit = limit << 12 | page_mask;
     Word first = base - e.base, last = first + limit;
-    if ((d.high & (executable | expands_down)) == expands_down) {
+    if ((d.high & (desc_code_not_data | desc_expands_down)) == desc_expands_down) {
         if (limit == ~Word{0}) return true;
         first = last + 1, last = base - 1 - e.base;
     }

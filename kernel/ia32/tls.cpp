@@ -9,9 +9,6 @@
 namespace tls {
 namespace {
 
-constexpr Word expands_down = desc_data ^ desc_data_down;
-static_assert(expands_down == 1u << 10);
-
 // The thread's pager may set it, too: it controls the thread's memory anyway.
 bool permitted(const Thread& caller, Thread& t) {
     if (caller.space == t.space || caller.space->privileged) return true;
@@ -45,7 +42,7 @@ void enter(Thread& t) {
         t.fast_veto |= held_tls;
         segments::Extent e = segments::reach(*t.space);
         Descriptor sides[] = {segments::data(e, s.base, false), segments::data(e, s.base, true)};
-        d = sides[s.made[1] >> 10 & 1];
+        d = sides[(s.made[1] & desc_expands_down) != 0];
         const ArchSpace& space = t.space->arch;
         s.made[0] = d.low, s.made[1] = d.high;
         s.toggle[0] = sides[0].low ^ sides[1].low, s.toggle[1] = sides[0].high ^ sides[1].high;
@@ -70,7 +67,7 @@ void keep_selectors(Thread& t) {
     for (Word i = 0; i < (sizeof t.registers + sizeof t.frame) / sizeof(Word); ++i) now = now * 5 + saved[i];
     if (t.arch.tls.turned == now) return false;
     t.arch.tls.turned = now;
-    t.arch.tls.made[1] ^= expands_down;
+    t.arch.tls.made[1] ^= desc_expands_down;
     t.arch.tls.within[1] = 0;
     return true;
 }

@@ -20,7 +20,9 @@ void keep_selectors(Thread& t);
 // The selector for GS where the segment is not in it: the UTCB's; none where a thread of a controlled space has the
 // segment in FS alone, so that its handler hears of an access through GS and can let two segments take turns.
 Word gs_without(const Thread& t);
-// An access through the segment was past its limit. False if it was turned for the very same access before.
+// An access through the segment was past its limit, and is not one that the gate has turned it for (turn_segment): it
+// is the same instruction's again, or the segment is not in GS alone. False if it was turned for the very same access
+// before.
 bool turn(Thread& t);
 
 }  // namespace tls

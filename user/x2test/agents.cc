@@ -259,11 +259,23 @@ bool small_spaces()
     return there;
 }
 
+bool redirect(const Agent *a, L4_ThreadId_t to)
+{
+    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr);
+}
+
 bool make_small(const Agent *a, Word slot)
 {
     Word old = 0;
     L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_SmallSpace(slot * 16, 16), L4_Nilpage, L4_Nilpage, L4_nilthread,
                     &old);
+    return (old & L4_SmallSpaceChange) != 0;
+}
+
+bool make_large(const Agent *a)
+{
+    Word old = 0;
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
     return (old & L4_SmallSpaceChange) != 0;
 }
 

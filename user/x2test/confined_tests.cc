@@ -18,8 +18,7 @@ Agent *confined()
 {
     Agent *a = agent(Kind::other);
     if (!a) return nullptr;
-    if (L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, main_id, nullptr) && cobnut::set_controlled(a->id, true))
-        return a;
+    if (redirect(a, main_id) && cobnut::set_controlled(a->id, true)) return a;
     fail("no control: error %u", L4_ErrorCode());
     return nullptr;
 }

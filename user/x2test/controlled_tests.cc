@@ -16,11 +16,6 @@ constexpr Word nothing = ~0u;
 constexpr Word stop_and_read = cobnut::control_halt | cobnut::control_read;
 constexpr Word set_and_go = cobnut::control_resume | cobnut::control_write;
 
-bool redirect(const Agent *a, L4_ThreadId_t to)
-{
-    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr);
-}
-
 /// An agent in a space that `controller` controls, and which is this thread's redirector. Null after fail().
 Agent *controlled_by(L4_ThreadId_t controller, Kind kind = Kind::other)
 {

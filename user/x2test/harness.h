@@ -139,8 +139,12 @@ Word stack_of(const Agent *a);
 L4_ThreadId_t unused_id();
 /// Whether this kernel has small spaces; without them, agents of that kind are like others.
 bool small_spaces();
+/// Gives the agent's space this redirector, or with L4_anythread none; true if the kernel did.
+bool redirect(const Agent *a, L4_ThreadId_t to);
 /// Makes the agent's space small at `slot` (in units of 16 MB); true if the kernel did.
 bool make_small(const Agent *a, Word slot);
+/// Makes it large; true if the kernel did.
+bool make_large(const Agent *a);
 /// The small-space number that the kernel reports.
 Word small_number(const Agent *a);
 /// Deletes an agent.

@@ -8,10 +8,7 @@ namespace {
 
 constexpr Word hello = 0x00770001, reply = 0x00880001;
 
-Word redirect(const Agent *a, L4_ThreadId_t to)
-{
-    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr) ? 0 : L4_ErrorCode();
-}
+Word redirect_error(const Agent *a, L4_ThreadId_t to) { return redirect(a, to) ? 0 : L4_ErrorCode(); }
 
 void say(Word tag, Word word)
 {
@@ -81,7 +78,7 @@ void deflected_and_forwarded()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !server) return;
-    CHECK_EQUAL(redirect(client, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, main_id), 0);
     for (Word i = 1; i <= 2; i++) { // the second time all wait as the fast path leaves them
         begin(server, do_serve);
         begin(client, do_call, server->id.raw, i);
@@ -100,7 +97,7 @@ void waits_for_the_redirector()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !server) return;
-    CHECK_EQUAL(redirect(client, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, main_id), 0);
     begin(server, do_serve);
     begin(client, do_call, server->id.raw, 5);
     pause(5000); // main accepts no message meanwhile
@@ -118,7 +115,7 @@ void neighbours_talk_freely(bool local)
     Agent *mate = client ? agent_beside(client) : nullptr;
     if (!guard || !mate) return;
     seen = {};
-    CHECK_EQUAL(redirect(client, guard->id), 0);
+    CHECK_EQUAL(redirect_error(client, guard->id), 0);
     begin(mate, do_serve);
     begin(client, do_call, local ? mate->local.raw : mate->id.raw, 3);
     CHECK(L4_IpcFailed(L4_Receive_Timeout(mate->id, short_time))); // its own report to main goes to the guard
@@ -133,7 +130,7 @@ void to_the_redirectors_space()
 {
     Agent *client = agent(Kind::other), *beside_main = agent(Kind::here);
     if (!client || !beside_main) return;
-    CHECK_EQUAL(redirect(client, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, main_id), 0);
     begin(beside_main, do_serve);
     begin(client, do_call, beside_main->id.raw, 7);
     CHECK_EQUAL(finish(client).value, 8);
@@ -146,8 +143,8 @@ void freed_again()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !server) return;
-    CHECK_EQUAL(redirect(client, main_id), 0);
-    CHECK_EQUAL(redirect(client, L4_nilthread), 0); // as it is
+    CHECK_EQUAL(redirect_error(client, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, L4_nilthread), 0); // as it is
     begin(server, do_serve);
     begin(client, do_call, server->id.raw, 1);
     expect_redirected(client, server, 1);
@@ -156,7 +153,7 @@ void freed_again()
     CHECK(forward(client, server, 1));
     CHECK_EQUAL(finish(client).value, 2);
     CHECK_EQUAL(finish(server).value, 1);
-    CHECK_EQUAL(redirect(client, L4_anythread), 0);
+    CHECK_EQUAL(redirect_error(client, L4_anythread), 0);
     begin(server, do_serve);
     begin(client, do_call, server->id.raw, 2);
     CHECK_EQUAL(finish(client).value, 3);
@@ -168,7 +165,7 @@ void newcomers()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !server) return;
-    CHECK_EQUAL(redirect(client, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, main_id), 0);
     Agent *mate = agent_beside(client);
     if (!mate) return;
     begin(server, do_serve);
@@ -184,7 +181,7 @@ void redirector_gone()
     Agent *client = agent(Kind::other), *server = agent(Kind::other), *guard = agent(Kind::other);
     if (!client || !server || !guard) return;
     seen = {};
-    CHECK_EQUAL(redirect(client, guard->id), 0);
+    CHECK_EQUAL(redirect_error(client, guard->id), 0);
     remove(guard);
     begin(server, do_serve);
     begin(client, do_call, server->id.raw, 1);
@@ -198,14 +195,14 @@ void chain_may_forward()
     Agent *client = agent(Kind::other), *first = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !first || !server) return;
     begin(server, do_serve);
-    CHECK_EQUAL(redirect(first, main_id), 0);
-    CHECK_EQUAL(redirect(client, first->id), 0);
+    CHECK_EQUAL(redirect_error(first, main_id), 0);
+    CHECK_EQUAL(redirect_error(client, first->id), 0);
     CHECK(forward(client, server, 4)); // main is the redirector of the client's redirector
     pause(5000);
     CHECK_EQUAL(seen.from, client->id.raw);
     CHECK_EQUAL(seen.actual, main_id.raw);
-    CHECK_EQUAL(redirect(client, L4_anythread), 0);
-    CHECK_EQUAL(redirect(first, L4_anythread), 0);
+    CHECK_EQUAL(redirect_error(client, L4_anythread), 0);
+    CHECK_EQUAL(redirect_error(first, L4_anythread), 0);
 }
 
 /// Runs at each tick of the clock, in between whatever others do in the kernel.
@@ -244,9 +241,9 @@ void bad_redirector()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    CHECK_EQUAL(redirect(a, unused_id()), L4_ErrInvalidThread);
-    CHECK_EQUAL(redirect(a, L4_anylocalthread), L4_ErrInvalidThread);
-    CHECK_EQUAL(redirect(a, a->local), L4_ErrInvalidThread); // a local id of another space
+    CHECK_EQUAL(redirect_error(a, unused_id()), L4_ErrInvalidThread);
+    CHECK_EQUAL(redirect_error(a, L4_anylocalthread), L4_ErrInvalidThread);
+    CHECK_EQUAL(redirect_error(a, a->local), L4_ErrInvalidThread); // a local id of another space
     CHECK(ask(a, do_nothing).done); // nothing has changed
 }
 

@@ -151,8 +151,7 @@ void tags_change_in_the_middle()
         Agent *changes = i & 1 ? stuck.s : stuck.r, *other = i & 1 ? stuck.r : stuck.s;
         const Word slot = small_number(changes);
         if (slot) {
-            L4_SpaceControl(changes->id, L4_LargeSpace | L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread,
-                            nullptr);
+            make_large(changes);
             CHECK_EQUAL(small_number(changes), 0);
             CHECK(make_small(other, 3));
         } else {

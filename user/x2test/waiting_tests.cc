@@ -92,8 +92,8 @@ void forwarded_by_strangers()
     Agent *a = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
     Agent *other = agent(Kind::here);
     if (!a || !first || !next || !other) return;
-    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
-    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    CHECK(redirect(first, next->id));
+    CHECK(redirect(next, first->id));
     forwarded = first->id, forward_receiver = a->id;
     const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
     if (!crowd.complete()) return;
@@ -112,8 +112,8 @@ void quantum_with_strangers()
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     Agent *a = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
     if (!a || !first || !next) return;
-    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
-    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    CHECK(redirect(first, next->id));
+    CHECK(redirect(next, first->id));
     forwarded = first->id, forward_receiver = a->id;
     begin(a, do_spin);
     const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
@@ -173,8 +173,8 @@ void items_behind_strangers()
         give(one, (one == giver ? fresh : old) + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
         ask(one, do_write_pages, low, 1u << (log2 - 12));
     }
-    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
-    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    CHECK(redirect(first, next->id));
+    CHECK(redirect(next, first->id));
     forwarded = first->id, forward_receiver = a->id;
     for (Word i = 0; i < strangers; i++) {
         Agent *one = agent(Kind::here);
@@ -238,8 +238,8 @@ void granted_by_one_who_waits(Word sharers)
     }
     give(a, old + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
     ask(a, do_write_pages, low, 1u << (log2 - 12));
-    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
-    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    CHECK(redirect(first, next->id));
+    CHECK(redirect(next, first->id));
     forwarded = first->id;
     begin(all[0], do_forward_grant, a->id.raw, log2);
     begin(taker, do_receive_items, a->id.raw);
@@ -417,8 +417,8 @@ void spaces()
     for (int i = 0; i < 4; i++) {
         Agent *a = agent(Kind::large);
         if (!a) return;
-        CHECK(L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, main_id, nullptr));
-        CHECK(L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, L4_anythread, nullptr));
+        CHECK(redirect(a, main_id));
+        CHECK(redirect(a, L4_anythread));
         remove(a);
     }
 }

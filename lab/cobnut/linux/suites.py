@@ -24,13 +24,8 @@ from cobnut.process import run_logged
 
 KNOWN = paths.ROOT / "linux" / "suites.toml"
 FORMAT = "4"  # another number where a suite's folder is made in another way
-PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
-LANGUAGES = PROGRAMS.with_name("languages.sh")
-JAVA = PROGRAMS.with_name("java.sh")
-SERVICES = PROGRAMS.with_name("services.sh")
-SYSTEM = PROGRAMS.with_name("system.sh")
-MATHEMATICS = PROGRAMS.with_name("mathematics.sh")
-SSH = PROGRAMS.with_name("ssh.sh")  # of two of them
+SCRIPTS = paths.ROOT / "linux" / "guests"
+SSH = SCRIPTS / "ssh.sh"  # of two of them
 # functions of these that others call
 HELPERS = ("ask", "rhino", "page", "within", "with_root", "small_root", "a_group", "container", "nspawned")
 REPORTS = paths.BUILD / "reports" / "suites"
@@ -52,7 +47,7 @@ class Suite:
     cases: Callable[[Path], list[Case]]
     seconds: int = 60
     compared: bool = False  # what a test says is to be the same, as well
-    script: Path = PROGRAMS  # of ours, that is in the folder
+    script: Path = SCRIPTS / "programs.sh"  # of ours, that is in the folder
     tools: Callable[[], Tools] = compilers.for_pc  # what compiles, where something is
 
 
@@ -273,9 +268,8 @@ def script_folder(script: Path, _: Path, target: Path, _tools: Tools) -> None:
         shutil.copy(one, target)
 
 
-def script_cases(script: Path, files: Path) -> list[Case]:
-    """One for each function of a script that is called by no other one, by the shell that it is for."""
-    shell = "sh" if script == JAVA else "bash"
+def script_cases(script: Path, shell: str, files: Path) -> list[Case]:
+    """One for each function of a script that is called by no other one."""
     names = re.findall(r"^(\w+)\(\) {", (files / script.name).read_text(), re.MULTILINE)
     command = f"cd /tmp/case; . /files/{script.name}; {{}}"
     return [Case(name, f"{shell} -c '{command.format(name)}'") for name in names if name not in HELPERS]
@@ -290,20 +284,22 @@ def nothing(_tree: Path, _target: Path, _tools: Tools) -> None:
     """All is in the image."""
 
 
-def _scripted(name: str, title: str, script: Path, seconds: int) -> Suite:
-    make, found = partial(script_folder, script), partial(script_cases, script)
+def _scripted(name: str, title: str, seconds: int, shell: str = "bash") -> Suite:
+    """The functions of a script of that name, for this shell of its image."""
+    script = SCRIPTS / f"{name}.sh"
+    make, found = partial(script_folder, script), partial(script_cases, script, shell)
     return Suite(name, title, name, "", make, found, seconds, compared=True, script=script)
 
 
 SUITES = {
     suite.name: suite
     for suite in (
-        _scripted("programs", "ordinary programs", PROGRAMS, 120),
-        _scripted("languages", "other languages", LANGUAGES, 300),
-        _scripted("java", "Java", JAVA, 300),
-        _scripted("services", "servers, file systems, containers", SERVICES, 120),
-        _scripted("system", "facilities of the kernel's", SYSTEM, 120),
-        _scripted("mathematics", "algebra and solvers", MATHEMATICS, 300),
+        _scripted("programs", "ordinary programs", 120),
+        _scripted("languages", "other languages", 300),
+        _scripted("java", "Java", 300, shell="sh"),
+        _scripted("services", "servers, file systems, containers", 120),
+        _scripted("system", "facilities of the kernel's", 120),
+        _scripted("mathematics", "algebra and solvers", 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),

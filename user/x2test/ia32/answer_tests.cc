@@ -23,8 +23,7 @@ void slots_taken_back()
             const auto revoke = [&] {
                 cobnut::give_slot(other->id, 4);
                 ask(other, do_nothing);
-                L4_SpaceControl(other->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread,
-                                nullptr);
+                make_large(other);
             };
             caught[12] = 0;
             begin(p.server, do_catch);

@@ -41,12 +41,12 @@ void change(const Agent *a, Change what)
     case Change::other_slot: make_small(a, 13); break;
     case Change::large_and_back:
     case Change::large:
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(a);
         if (what == Change::large_and_back) make_small(a, 14);
         break;
     case Change::small: make_small(a, 15); break;
     case Change::grown:
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(a);
         cobnut::give_slot(a->id, 5);
         break;
     case Change::nothing:
@@ -265,13 +265,13 @@ void redirected()
         Agent *beside = p ? agent_beside(p.server) : nullptr, *stranger = agent(Kind::large);
         if (!beside || !stranger) return;
         for (const Agent *redirector : {p.server, beside}) {
-            CHECK(L4_SpaceControl(p.client->id, 0, L4_Nilpage, L4_Nilpage, redirector->id, nullptr));
+            CHECK(redirect(p.client, redirector->id));
             catch_from(p, do_one_call, 15);
             CHECK_EQUAL(caught[0], tag_of_exception);
             CHECK_EQUAL(caught[12], 15);
             load_simple_answer(16);
             // Main is nobody's redirector: it gets what the client says again.
-            CHECK(L4_SpaceControl(p.client->id, 0, L4_Nilpage, L4_Nilpage, L4_anythread, nullptr));
+            CHECK(redirect(p.client, L4_anythread));
             begin(p.server, [](Word client, Word, Word) {
                 L4_LoadMRs(0, 13, answer);
                 L4_Call(L4_ThreadId_t{.raw = client});
@@ -285,7 +285,7 @@ void redirected()
             finish(p.client);
             finish(p.server);
         }
-        CHECK(L4_SpaceControl(p.client->id, 0, L4_Nilpage, L4_Nilpage, stranger->id, nullptr));
+        CHECK(redirect(p.client, stranger->id));
         caught[12] = 0;
         begin(stranger, do_catch);
         begin(p.server, do_catch);

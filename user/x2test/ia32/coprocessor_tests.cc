@@ -215,7 +215,7 @@ void space_changes()
         CHECK(make_small(a, a->index));
         CHECK_EQUAL(ask(a, do_check, 61).value, 0);
         ask(b, do_fill, 62);
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(a);
         CHECK_EQUAL(ask(a, do_check, 61).value, 0);
     }
 }

@@ -18,13 +18,6 @@ bool remove_thread(L4_ThreadId_t id)
 }
 void to_next_tick() { pause(1); }
 
-bool make_large(const Agent *a)
-{
-    Word old = 0;
-    L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    return (old & L4_SmallSpaceChange) != 0;
-}
-
 /// Turns of a loop that take as long as from one tick of the clock to the next.
 void spin(Word turns)
 {

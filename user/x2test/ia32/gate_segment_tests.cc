@@ -26,15 +26,10 @@ namespace {
 constexpr Word protection = 13;
 
 /// Client and server in spaces of their own; the client's is controlled and has no redirector, and the client has a
-/// segment, at page 3 of the arena, with this selector. Null after fail().
+/// segment. Null after fail().
 Pair segment_pair(const Kinds &kinds, Word &selector)
 {
-    const Pair p = pair_of(kinds.client, kinds.server);
-    if (!p) return {};
-    if (cobnut::set_controlled(p.client->id, true) && Cobnut_TlsControl(p.client->id, arena_page(3), &selector))
-        return p;
-    fail("no control or no segment: error %u", L4_ErrorCode());
-    return {};
+    return with_segment(in_controlled_space(pair_of(kinds.client, kinds.server)), selector);
 }
 
 Word do_read_gs(Word handler, Word selector, Word)

@@ -69,18 +69,7 @@ Pair gate_pair(const Kinds &kinds)
     const Pair p = pair_of(kinds.client, kinds.server);
     if (!p) return {};
     ask(p.client, do_gate, main_id.raw, 0); // a confined client cannot get it from main
-    if (cobnut::set_controlled(p.client->id, true)) return p;
-    fail("no control: error %u", L4_ErrorCode());
-    return {};
-}
-
-/// The same where the client has a segment, at page 3 of the arena, with this selector. Null after fail().
-Pair pair_with_segment(const Kinds &kinds, Word &selector)
-{
-    const Pair p = gate_pair(kinds);
-    if (!p || Cobnut_TlsControl(p.client->id, arena_page(3), &selector)) return p;
-    fail("no segment: error %u", L4_ErrorCode());
-    return {};
+    return in_controlled_space(p);
 }
 
 /// The message of a call by x2test_gate(eax). False after fail().
@@ -353,7 +342,7 @@ void own_segment()
     for (const Kinds &kinds : kinds_apart)
         for (const bool becomes_large : {false, true}) {
             Word selector = 0;
-            const Pair p = pair_with_segment(kinds, selector);
+            const Pair p = with_segment(gate_pair(kinds), selector);
             if (!p) return;
             arena_word(3) = 0x715;
             CHECK_EQUAL(ask(p.client, do_gate_with_segment, main_id.raw, 0, selector).value, 0);
@@ -363,9 +352,7 @@ void own_segment()
             begin(p.client, do_gate_with_segment, p.server->id.raw, 7, selector);
             finish(p.server);
             CHECK(is_call(7));
-            if (becomes_large)
-                CHECK(L4_SpaceControl(p.client->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage,
-                                      L4_nilthread, nullptr));
+            if (becomes_large) CHECK(make_large(p.client));
             load_gate_answer(8);
             CHECK(free_client_comes_back(p, 8));
             remove(p);
@@ -389,7 +376,7 @@ void lret_astray_with_segment()
         for (const Word code : {own_code, no_code}) {
             if (code == own_code && !wish.limits) continue;
             Word selector = 0;
-            const Pair p = pair_with_segment(kinds, selector);
+            const Pair p = with_segment(gate_pair(kinds), selector);
             if (!p) return;
             astray[0] = kernel_address, astray[1] = code;
             ask(p.client, do_read, reinterpret_cast<Word>(do_call_with_segment));

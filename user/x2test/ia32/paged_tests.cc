@@ -292,7 +292,7 @@ void redirected_faults()
         const Pair p = paged_pair(all_kinds[3]);
         if (!p) return;
         const L4_ThreadId_t redirector = to_the_pager ? p.server->id : main_id;
-        CHECK(L4_SpaceControl(p.client->id, 0, L4_Nilpage, L4_Nilpage, redirector, nullptr));
+        CHECK(redirect(p.client, redirector));
         if (to_the_pager) {
             CHECK(fault_is_caught(p, place));
             load_pages(1, place);

@@ -308,7 +308,7 @@ void space_changes()
     for (int i = 0; i < 3; i++) {
         CHECK(make_small(a, a->index));
         CHECK(!port_faults(a, x2test_in8, port));
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(a);
         CHECK(!port_faults(a, x2test_in8, port));
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "reflected.h"
 
+#include <cobnut/control.h>
+#include <cobnut/tls.h>
+
 extern "C" {
 constinit volatile x2test::Word x2test_client_word = 0;
 x2test::Word x2test_segments(x2test::Word word, x2test::Word, x2test::Word);
@@ -159,9 +162,18 @@ Pair pair_of(Kind client, Kind server)
     return p;
 }
 
-bool redirect(const Agent *a, L4_ThreadId_t to)
+Pair in_controlled_space(const Pair &p)
 {
-    return L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, to, nullptr);
+    if (!p || cobnut::set_controlled(p.client->id, true)) return p;
+    fail("no control: error %u", L4_ErrorCode());
+    return {};
+}
+
+Pair with_segment(const Pair &p, Word &selector)
+{
+    if (!p || Cobnut_TlsControl(p.client->id, arena_page(3), &selector)) return p;
+    fail("no segment: error %u", L4_ErrorCode());
+    return {};
 }
 
 bool free_client_comes_back(const Pair &p, Word value)

@@ -68,8 +68,10 @@ struct Pair {
     explicit operator bool() const { return client && server; }
 };
 Pair pair_of(Kind client, Kind server);
-/// SpaceControl: the redirector of its space, or L4_anythread for none.
-bool redirect(const Agent *a, L4_ThreadId_t to);
+/// The same where the client's space is controlled. Null after fail().
+Pair in_controlled_space(const Pair &p);
+/// The same where the client has a segment, at page 3 of the arena, with this selector. Null after fail().
+Pair with_segment(const Pair &p, Word &selector);
 /// The server gives the answer that is loaded, and the client, without a redirector, is to come back with this.
 bool free_client_comes_back(const Pair &p, Word value);
 /// The server waits; the client does `what` with the server as handler, x and y; the server has caught it.

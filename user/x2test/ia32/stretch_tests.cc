@@ -178,7 +178,7 @@ void items_that_outgrow_slots()
     ask(b, do_flush, (L4_FpageLog2(reinterpret_cast<Word>(do_nothing) & -mb, 20) + L4_FullyAccessible).raw, 0x40);
     ask(b, do_nothing);
     for (int i = 0; i < 8 && cobnut::tag_of(b->id).size_mb != 16; i++) {
-        L4_SpaceControl(b->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(b);
         CHECK(cobnut::leave_to_kernel(b->id));
     }
     begin(b, do_take_anywhere, a->id.raw);

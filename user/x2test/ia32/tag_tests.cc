@@ -282,9 +282,7 @@ void many_tables_change_hands()
         CHECK(round == 4 ? cobnut::bind(space[n]->id, space[2]->id) : cobnut::give_slot(space[n]->id, 6));
         for (Word other = 0; other < agents; other++) check_all((n + other) % agents);
         if (round == 3) CHECK(cobnut::give_slot(space[n]->id, 7)); // elsewhere, and it has not been there yet
-        Word old = 0;
-        L4_SpaceControl(space[n]->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-        CHECK(old & L4_SmallSpaceChange);
+        CHECK(make_large(space[n]));
         if (round == 2) { // a page that goes before its table has been touched
             L4_Unmap(page_at(arena_page(n), L4_FullyAccessible));
             for (Word t = 0; t < tables; t++) CHECK(faults_on_read(space[n], first + t * apart));

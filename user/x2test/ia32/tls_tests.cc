@@ -334,7 +334,7 @@ void space_changes()
     for (int i = 0; i < 3; i++) {
         CHECK(make_small(a, a->index));
         CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0x51CE);
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        make_large(a);
         CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0x51CE);
     }
     // A base past the slot: the space is large before the thread runs.
@@ -406,7 +406,7 @@ void sides_in_turn()
             CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
         }
         if (slot % 2) {
-            L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            make_large(a);
             CHECK_EQUAL(ask(mate, x2test_gs_sides, selector, rounds).value, rounds * 0x1010000);
         }
         CHECK(make_small(a, slot));
