@@ -26,12 +26,11 @@ void take_memory(PAddr first, PAddr last) {
 }
 
 void describe_kernel() {
-    using D = kip::MemoryDescriptor;
     constexpr PAddr devices[] = {KERNEL_DEVICES};
-    bool room = kip::add(D::make(kip::reserved, RAM_BASE, RAM_BASE + IMAGE_BYTES - 1)) &&
-                kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));
+    bool room = kip::describe(kip::reserved, RAM_BASE, RAM_BASE + IMAGE_BYTES - 1) &&
+                kip::describe(kip::conventional | kip::virtual_memory, 0, paging::user_limit() - 1);
     // A space with the interrupt controller or the clock could keep the processor for ever.
-    for (PAddr page : devices) room = room && kip::add(D::make(kip::reserved, page, page + page_mask));
+    for (PAddr page : devices) room = room && kip::describe(kip::reserved, page, page + page_mask);
     if (!room) arch::stop("the memory map is too long");
 }
 

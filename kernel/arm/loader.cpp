@@ -6,6 +6,8 @@
 #include "core/kip.hpp"
 #include "core/string.hpp"
 
+void boot::move_module(PAddr to, PAddr from, Word bytes) { memmove(window(to), window(from), bytes); }
+
 namespace loader {
 namespace {
 
@@ -40,10 +42,10 @@ Disk read_tags(PAddr at) {
             constexpr PAddr reach = WINDOW_FIRST + WINDOW_BYTES - 1;
             PAddr first = tag->value[1], last = first + tag->value[0] - 1;
             if (last > reach) {
-                kip::add(kip::MemoryDescriptor::make(kip::shared, first > reach ? first : reach + 1, last));
+                kip::describe(kip::shared, first > reach ? first : reach + 1, last);
                 last = reach;
             }
-            if (first < last) kip::add(kip::MemoryDescriptor::make(kip::conventional, first, last));
+            if (first < last) kip::describe(kip::conventional, first, last);
         }
         // Options of the kernel's own: there are none yet.
         auto* text = reinterpret_cast<const char*>(tag->value);
@@ -96,9 +98,9 @@ void collect_modules(Disk disk) {
 }  // namespace
 
 Memory load(PAddr tags) {
-    kip::add(kip::MemoryDescriptor::make(kip::shared, 0, ~Word{0}));
+    kip::describe(kip::shared, 0, ~Word{0});
     // Addresses without memory may repeat the memory there is, the kernel's own included: no space gets them.
-    kip::add(kip::MemoryDescriptor::make(kip::reserved, RAM_BASE, RAM_BASE + (RAM_SPAN - 1)));
+    kip::describe(kip::reserved, RAM_BASE, RAM_BASE + (RAM_SPAN - 1));
     collect_modules(read_tags(tags));
     boot::Room room = boot::place_modules(boot::mb);
     boot_info::Writer writer(room.info);

@@ -17,6 +17,8 @@ constexpr Word memory_min_mb = 8;
 // of the memory, unless the option kmem= says otherwise; at most KERNEL_MEMORY_MOST (layout.hpp)
 constexpr Word kernel_memory_share = 4;
 constexpr Word modules_max = 32;
+constexpr Word servers = 2;                     // the first ones
+constexpr PAddr window_end = WINDOW_FIRST + WINDOW_BYTES;
 constexpr Word text_room = 4096;                // all command lines together
 
 struct Loaded {
@@ -27,6 +29,7 @@ struct Loaded {
 };
 Loaded modules[modules_max];
 Word module_count;
+Word others;                    // bytes of pages of those behind the servers
 char text[text_room];
 Word text_used;
 
@@ -44,7 +47,7 @@ void check_target(Word i, PAddr start, Word bytes, PAddr ceiling) {
     PAddr image = physical(kernel_image), image_end = physical(kernel_image_end), end = start + bytes;
     if (!reachable(start, bytes) || end > ceiling) refuse(name(i), " does not fit: it wants memory up to ", hex(end));
     if (overlap(start, end, image, image_end)) refuse(name(i), " overlaps the kernel at ", hex(start));
-    for (Word k = 0; k < i && k < 2; ++k)
+    for (Word k = 0; k < i && k < servers; ++k)
         if (overlap(start, end, modules[k].server.low, modules[k].server.high))
             refuse(name(i), " overlaps ", name(k), " at ", hex(start));
 }
@@ -57,15 +60,14 @@ const elf::ProgramHeader* program_header(const Loaded& m, const elf::Header& h, 
 void check_server(Word i, PAddr ceiling) {
     Loaded& m = modules[i];
     Word size = m.end - m.start;
-    if (size < sizeof(elf::Header)) refuse(name(i), " is truncated: ", size, " bytes");
     auto& h = *at<const elf::Header>(m.start);
-    if (h.magic != elf::magic) refuse(name(i), " is not an ELF file");
+    if (size < sizeof h || h.magic != elf::magic) refuse(name(i), " is not an ELF file");
     if (h.class_and_data != elf::class32_little || h.machine != elf::this_machine || h.type != elf::executable)
-        refuse(name(i), " is not an ELF executable for this processor");
+        refuse(name(i), " is no ELF executable for this processor");
     Word table = Word{h.program_header_count} * h.program_header_size;
     if (h.program_header_size < sizeof(elf::ProgramHeader) || h.program_headers > size ||
         table > size - h.program_headers)
-        refuse(name(i), " is truncated: its program headers are missing");
+        refuse(name(i), " is truncated: program headers are missing");
     m.server = {0, 0, ~Word{0}, 0};
     bool entry_found = false;
     for (Word n = 0; n < h.program_header_count; ++n) {
@@ -97,20 +99,19 @@ void load_server(Word i) {
     }
 }
 
-// Moves all modules to the top of the memory, below `ceiling`: a server may have to go where the boot loader left
-// them. The highest is moved first, so that none is overwritten before it has been moved.
-PAddr move_modules(PAddr ceiling) {
+// Moves modules up to `ceiling`, for a server may have to go where the boot loader left them, and returns where the
+// lowest is. The highest is moved first, so that none is overwritten before it has been moved.
+PAddr move_modules(Word first, Word end, PAddr ceiling) {
     bool moved[modules_max] = {};
-    for (Word n = 0; n < module_count; ++n) {
+    for (Word n = first; n < end; ++n) {
         Word highest = modules_max;
-        for (Word i = 0; i < module_count; ++i)
+        for (Word i = first; i < end; ++i)
             if (!moved[i] && (highest == modules_max || modules[i].start > modules[highest].start)) highest = i;
         Loaded& m = modules[highest];
         Word size = m.end - m.start;
-        if (ceiling < physical(kernel_image_end) + size) refuse("too little memory for the modules");
         PAddr to = (ceiling - size) & ~page_mask;
-        if (to < m.start) refuse("too little memory for the modules");
-        memmove(window(to), window(m.start), size);
+        if (ceiling - physical(kernel_image_end) < size || to < m.start) refuse("too little memory for the modules");
+        move_module(to, m.start, size);
         m.start = to, m.end = to + size;
         ceiling = to;
         moved[highest] = true;
@@ -118,24 +119,27 @@ PAddr move_modules(PAddr ceiling) {
     return ceiling;
 }
 
-// The end of the memory that the kernel can reach, by the descriptors in the interface page; and the number of all
-// pages, also out of its reach.
-PAddr memory_top(Word& pages) {
+// The end of the memory that the kernel can reach, by the descriptors in the interface page; the number of all pages,
+// also out of its reach; and where the memory ends that goes on beyond the window, as far as users have such addresses.
+PAddr memory_top(Word& pages, PAddr& end_beyond) {
     PAddr top = 0;
+    end_beyond = window_end;
     for (Word i = 0; i < kip::descriptor_count(); ++i) {
         kip::MemoryDescriptor d = kip::descriptors()[i];
         if (d.is_virtual() || d.type() != kip::conventional) continue;
         pages += (d.last() - d.first() + 1) >> page_log2;
         if (!reachable(d.first(), 1)) continue;
-        PAddr end = reachable(d.last(), 1) ? d.last() + 1 : WINDOW_FIRST + WINDOW_BYTES;
+        PAddr end = d.last() + 1;
+        if (!reachable(d.last(), 1)) end_beyond = d.last() & ~page_mask, end = window_end;
         if (end > top) top = end;
     }
+    if (end_beyond > paging::user_limit()) end_beyond = paging::user_limit();
     return top;
 }
 
 const char* keep_text(const char* s) {
     Word length = strlen(s) + 1;
-    if (length > text_room - text_used) refuse("command lines of the modules are longer than ", text_room, " bytes");
+    if (length > text_room - text_used) refuse("command lines of modules are too long");
     char* copy = text + text_used;
     memcpy(copy, s, length);
     text_used += length;
@@ -155,14 +159,18 @@ bool reachable(PAddr first, Word bytes) {
 
 void add_module(PAddr start, PAddr end, const char* command_line) {
     if (module_count == modules_max) refuse("more than ", modules_max, " modules");
-    if (end < start || !reachable(start, end - start)) refuse("module ", module_count, " is out of reach");
+    Word bytes = end - start;
+    if (end < start || (module_count < servers && !reachable(start, bytes)))
+        refuse("module ", module_count, " is out of reach");
+    if (module_count >= servers) others += (bytes + page_mask) & ~page_mask;
     modules[module_count++] = {start, end, keep_text(command_line), false, {}};
 }
 
 Room place_modules(Word alignment, Word kernel_memory_kb) {
-    if (module_count < 2) refuse("needs two modules, sigma0 and a root server; there are ", module_count);
+    if (module_count < servers) refuse("needs two modules, sigma0 and a root server; there are ", module_count);
     Word pages = 0;
-    PAddr top = memory_top(pages) & ~page_mask;
+    PAddr beyond;
+    PAddr top = memory_top(pages, beyond) & ~page_mask;
     Word bytes = top - WINDOW_FIRST;
     if (bytes < memory_min_mb * mb)
         refuse("too little memory: ", bytes / mb, " MB, at least ", memory_min_mb, " are needed");
@@ -174,13 +182,19 @@ Room place_modules(Word alignment, Word kernel_memory_kb) {
     Room room;
     room.kernel_memory = (top - pool) & ~(alignment - 1);
     room.info = room.kernel_memory - boot_info::bytes;
-    kip::add(kip::MemoryDescriptor::make(kip::reserved, room.kernel_memory, top - 1));
-    room.modules = move_modules(room.info);
-    for (Word i = 0; i < 2; ++i) {
+    kip::describe(kip::reserved, room.kernel_memory, top - 1);
+    // The kernel reads the files of the servers. The others go beyond its window if there is room for them.
+    Word reached = module_count;
+    if (others && others < beyond - window_end) {
+        reached = servers;
+        kip::describe(kip::boot_loader | 3 << 4, move_modules(servers, module_count, beyond), beyond - 1);
+    }
+    room.modules = move_modules(0, reached, room.info);
+    for (Word i = 0; i < servers; ++i) {
         check_server(i, room.modules);
         load_server(i);
         auto& s = modules[i].server;
-        kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 2 << 4, s.low, s.high - 1));
+        kip::describe(kip::boot_loader | 2 << 4, s.low, s.high - 1);
     }
     kip::kip.sigma0 = modules[0].server;
     kip::kip.root = modules[1].server;
@@ -196,11 +210,10 @@ void describe_modules(boot_info::Writer& writer) {
 }
 
 void finish(boot_info::Writer& writer, const Room& room) {
-    if (!writer.finish()) refuse("too many modules for the boot information");
+    if (!writer.finish()) refuse("the boot information is too long");
     kip::kip.boot_info = room.info;
-    if (room.modules < room.info)
-        kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 3 << 4, room.modules, room.info - 1));
-    if (!kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 1 << 4, room.info, room.kernel_memory - 1)))
+    kip::describe(kip::boot_loader | 3 << 4, room.modules, room.info - 1);
+    if (!kip::describe(kip::boot_loader | 1 << 4, room.info, room.kernel_memory - 1))
         refuse("the memory map is too long");
 }
 

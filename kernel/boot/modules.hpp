@@ -25,6 +25,9 @@ bool reachable(PAddr first, Word bytes);
 // The files that the loader has left, in order: sigma0, root server, and any others. The command line is kept.
 void add_module(PAddr start, PAddr end, const char* command_line);
 
+// Moves a file's `bytes` up, `to` the start of a page; the ranges may overlap. The board's loader knows how.
+void move_module(PAddr to, PAddr from, Word bytes);
+
 // Where things go at the top of the memory.
 struct Room {
     PAddr kernel_memory;        // from here on the kernel's own, up to the top

@@ -3,10 +3,11 @@
 
 namespace kip {
 
-bool add(MemoryDescriptor d) {
+bool describe(Word type_and_subtype, Word first, Word last) {
     Word n = descriptor_count();
     if ((n + 1) * sizeof(MemoryDescriptor) > descriptors_room) return false;
-    descriptors()[n] = d;
+    constexpr Word unit = 0x400;
+    descriptors()[n] = {(first & -unit) | type_and_subtype, last & -unit};
     kip.memory_info += 1;
     return true;
 }

@@ -24,21 +24,19 @@ enum MemoryType : Word {
     dedicated = 3,
     shared = 4,
     boot_loader = 0xe,
-    arch_specific = 0xf
+    arch_specific = 0xf,
+    virtual_memory = 1 << 9     // a flag: addresses of users
 };
 
 struct MemoryDescriptor {
-    Word low;       // first byte | virtual << 9 | subtype << 4 | type
+    Word low;       // first byte | virtual_memory | subtype << 4 | type
     Word high;      // last byte | 0x3ff
 
-    static MemoryDescriptor make(Word type, Word first, Word last, bool is_virtual = false) {
-        return {(first & ~Word{0x3ff}) | (is_virtual ? 1u << 9 : 0) | type, last & ~Word{0x3ff}};
-    }
     Word first() const { return low & ~Word{0x3ff}; }
     Word last() const { return high | 0x3ff; }
     Word type() const { return low & 0xf; }
     Word type_and_subtype() const { return low & 0xff; }
-    bool is_virtual() const { return low >> 9 & 1; }
+    bool is_virtual() const { return low & virtual_memory; }
 };
 
 struct Kip {
@@ -98,8 +96,8 @@ inline MemoryDescriptor* descriptors() {
     return reinterpret_cast<MemoryDescriptor*>(reinterpret_cast<char*>(&kip) + (kip.memory_info >> 16));
 }
 inline Word descriptor_count() { return kip.memory_info & 0xffff; }
-// Appends one; false when the page has no room.
-bool add(MemoryDescriptor d);
+// Appends one, of whole units of 1 KB; false when the page has no room.
+bool describe(Word type_and_subtype, Word first, Word last);
 // What a physical page is, by the last descriptor that covers it.
 Word memory_type(Word address);
 

@@ -95,9 +95,8 @@ void write_interface_page(bool sysenter) {
     k.processor_control = kip::offset(stub_processor_control);
     k.memory_control = kip::offset(stub_memory_control);
     k.arch_syscall[0] = kip::offset(stub_tls_control);
-    using D = kip::MemoryDescriptor;
-    bool room = kip::add(D::make(kip::reserved, physical(kernel_image), physical(kernel_image_end) - 1)) &&
-                kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));
+    bool room = kip::describe(kip::reserved, physical(kernel_image), physical(kernel_image_end) - 1) &&
+                kip::describe(kip::conventional | kip::virtual_memory, 0, paging::user_limit() - 1);
     if (!room) arch::stop("the memory map is too long");
 }
 
@@ -109,7 +108,7 @@ void take_memory() {
         if (d.first() < physical(kernel_image_end) && d.last() >= physical(kernel_image)) continue;
         memory::add(d.first(), d.last() >= WINDOW_BYTES ? WINDOW_BYTES - 1 : d.last());
     }
-    if (memory::pages_total() < 64) arch::stop("too little kernel memory: the boot loader reserved less than 256 KB");
+    if (memory::pages_total() < 64) arch::stop("less than 256 KB of kernel memory are reserved");
 }
 
 }  // namespace

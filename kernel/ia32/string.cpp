@@ -20,15 +20,6 @@ void* memcpy(void* __restrict to, const void* __restrict from, std::size_t bytes
     return to;
 }
 
-void* memmove(void* to, const void* from, std::size_t bytes) {
-    auto* d = static_cast<unsigned char*>(to);
-    auto* s = static_cast<const unsigned char*>(from);
-    if (d <= s || d >= s + bytes) return memcpy(to, from, bytes);
-    d += bytes - 1, s += bytes - 1;
-    asm volatile("std; rep movsb; cld" : "+D"(d), "+S"(s), "+c"(bytes) : : "memory");
-    return to;
-}
-
 int memcmp(const void* a, const void* b, std::size_t bytes) {
     auto* x = static_cast<const unsigned char*>(a);
     auto* y = static_cast<const unsigned char*>(b);

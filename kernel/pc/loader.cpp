@@ -5,7 +5,19 @@
 #include "boot/formats.hpp"
 #include "boot/modules.hpp"
 #include "core/kip.hpp"
+#include "core/string.hpp"
+#include "ia32/page_tables.hpp"
 #include "pc/multiboot.hpp"
+
+// From page to page, since memory beyond the window is seen by the page. The boot loader was asked for whole ones.
+void boot::move_module(PAddr to, PAddr from, Word bytes) {
+    using namespace page_tables;
+    for (Word left = (bytes + page_mask) & ~page_mask; left;) {
+        left -= page_size;
+        const char* source = beyond_window(from + left, READ_PAGE, present);
+        memcpy(beyond_window(to + left, WRITE_PAGE, present | writable), source, page_size);
+    }
+}
 
 namespace loader {
 namespace {
@@ -21,7 +33,7 @@ void describe_memory(const multiboot::Info& info) {
     auto add = [](Word type, std::uint64_t first, std::uint64_t last) {
         if (first > ~Word{0}) return;
         if (last > ~Word{0}) last = ~Word{0};
-        kip::add(kip::MemoryDescriptor::make(type, static_cast<Word>(first), static_cast<Word>(last)));
+        kip::describe(type, static_cast<Word>(first), static_cast<Word>(last));
     };
     add(kip::shared, 0, ~Word{0});
     if (info.flags & multiboot::has_memory_map) {
@@ -56,7 +68,7 @@ void load(Word magic, PAddr info_at, Word kernel_memory_kb) {
     auto info = *at<multiboot::Info>(info_at);
     kip::kip.memory_info &= 0xffff0000;
     describe_memory(info);
-    kip::add(kip::MemoryDescriptor::make(kip::shared, 0xa0000, 0xeffff));
+    kip::describe(kip::shared, 0xa0000, 0xeffff);
     collect_modules(info);
 
     boot::Room room = boot::place_modules(page_size, kernel_memory_kb);

@@ -51,7 +51,7 @@ NEW, OLD = "6.1.200-1", "6.1.190-1"
         (["--files", "/etc/passwd"], "--files /etc/passwd: is no folder"),
         (["--memory", "8"], "--memory 8: must be from"),
         (["--memory", "9999"], "--memory 9999: must be from"),
-        (["--memory", "1024"], "takes 768 MB at most"),
+        (["--memory", "2049"], "takes 2048 MB at most"),
         (["--memory", "237", "--small", "server"], "--memory 237: a server in a small space takes 236 MB at most"),
         (["--memory", "512", "--small", "all"], "a server in a small space takes 236 MB at most"),
         (["--memory", "221", "--small", "all", "--screen"], "takes 220 MB beside a screen at most"),
@@ -225,7 +225,7 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     assert os.access(root / "etc/cobnut/desktop", os.X_OK) and not (root / "root/.twmrc").stat().st_mode & 0o111
 
 
-def test_an_image_out_of_the_microkernels_reach_is_compressed(monkeypatch, tmp_path):
+def test_an_image_too_large_to_be_there_twice_is_compressed(monkeypatch, tmp_path):
     base, out = tmp_path / "base", tmp_path / "initrd"
     base.write_bytes(cpio.archive([cpio.file("usr", bytes(3 << 20))]))
     monkeypatch.setattr(initrd, "base", lambda image: base)
@@ -539,6 +539,13 @@ def test_nothing_of_it_is_committed_but_what_is_ours():
 def test_the_server_is_in_a_small_space_where_its_memory_fits(wish, memory_mb, placement):
     placed, got_mb = guest.placed(wish, images.find(wish.image), least_mb=100)
     assert (placed.small, got_mb) == (placement, memory_mb)
+
+
+def test_linux_gets_what_the_image_needs_if_nothing_else_is_asked_for():
+    image = images.find("development")
+    assert guest.placed(Wish(), image, least_mb=900) == (Wish(small="none"), 900)
+    assert guest.placed(Wish(kernel="native"), image, least_mb=900) == (Wish(kernel="native"), 900)
+    assert guest.placed(Wish(memory_mb=800), image, least_mb=900) == (Wish(small="none", memory_mb=800), 800)
 
 
 def test_an_image_that_no_small_space_has_room_for_is_refused():

@@ -27,7 +27,7 @@ AREA_MB = {"all": 1024}  # of small spaces; of 256 MB each has one, if programs 
 LEAST_AREA_MB = 512
 OVERHEAD_MB = 96  # of the machine's memory, beside Linux's and the image: the microkernel's, and the programs
 LINUX_OPTIONS = "console=hvc0 quiet lpj=1000000"  # loops are not counted, which here depends on this machine's load
-MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in its own space
+MOST_SERVER_MB = 2048  # what root keeps a book of (linux/root/memory.h)
 # where that is small: the slot, without what is below the image and what vmalloc has (linux/root/memory.cc)
 MOST_SMALL_MB = 256 - 4 - 16
 IN_SLOT = ("server", "all")
@@ -148,6 +148,8 @@ def prepare(wish: Wish, folder: Path) -> Boot:
         size_mb = initrd.write(image, wish.extra, archive) // MB
     least_mb = LEAST_MB + size_mb
     wish, memory_mb = placed(replace(wish, append=f"{image.append} {wish.append}".strip()), image, least_mb)
+    if wish.kernel == "server" and least_mb > MOST_SERVER_MB:
+        raise CobnutError(f"the image {image.name} needs {least_mb} MB, and Linux as a server takes {MOST_SERVER_MB}")
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
     return _boot(wish, kernel, archive, memory_mb)
@@ -158,7 +160,7 @@ def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
     nothing else is asked for. If that is asked for, it gets what fits, unless that is too little for the image.
     """
     most_mb = _most_small_mb(wish)
-    memory_mb = wish.memory_mb or image.memory_mb
+    memory_mb = wish.memory_mb or max(image.memory_mb, least_mb)
     if wish.kernel == "native":
         return wish, memory_mb
     if wish.memory_mb is None and memory_mb <= MOST_SMALL_MB and least_mb <= most_mb:

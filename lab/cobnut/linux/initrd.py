@@ -21,8 +21,8 @@ from cobnut.linux.images import Image
 ARCHIVE = "image.cpio"
 FORMAT = "1"  # another number where rootfs makes something else of the same packages
 MB = 1 << 20
-MOST_PLAIN_MB = 192  # modules have to lie in the 240 MB that the microkernel has at its own addresses
-MOST_MB = 1024  # of files: all of it is in the guest's memory, twice while it is unpacked
+MOST_PLAIN_MB = 960  # all of it is in the guest's memory, twice while it is unpacked
+MOST_MB = 1024  # of files
 # of ours: in linux/guests, and in the guest
 SCRIPTS = {
     "init": "init",
@@ -76,7 +76,7 @@ def base(image: Image) -> Path:
 
 def write(image: Image, extra: Extra, out: Path, *, compressed: bool = False) -> int:
     """Writes what a guest with this image gets to `out`, and returns how much memory that takes while it is unpacked.
-    What would be out of the microkernel's reach is compressed in any case.
+    What would be too much for a guest twice is compressed in any case.
     """
     archive = base(image).read_bytes() + cpio.archive(list(_added(image, extra)))
     size = len(archive)
