@@ -27,6 +27,7 @@ def test_the_list_names_each_proof_on_each_of_its_boards():
     tests = {
         "groups/starts",
         "linux/crash",
+        "linux/endurance",
         "linux/forks",
         "linux/fuzz",
         "linux/series",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Linux as a server under programs that mean harm and under many processes: it works as before, its log has no fault
 of its own, and the microkernel has got everything back. Longer forms: `./cobnut test long linux/fuzz linux/forks
-linux/sharers`.
+linux/sharers linux/endurance`.
 """
 
 import os
@@ -12,7 +12,7 @@ import pytest
 from guest_programs import compiled
 
 from cobnut.emulators import qemu
-from cobnut.linux import guest
+from cobnut.linux import endurance, guest
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS, run_cobnut
 
@@ -75,3 +75,11 @@ def test_many_map_the_same_and_live_at_once(programs):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{SHARERS} at once, {SHARERS} to the end\n"), done.stdout
     assert not re.search(OF_ITS_OWN, done.stdout) and "maps no page" not in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("number", range(len(endurance.PLACEMENTS)))
+def test_a_piece_of_a_day_leaves_nothing_in_the_books(number, tmp_path, monkeypatch):
+    monkeypatch.setattr(endurance, "REPORTS", tmp_path)
+    piece = endurance.run_piece(1, number, 20)
+    # what has begun and not ended is not counted
+    assert all(piece.operations[name] for name in endurance.STRESSORS)
