@@ -19,7 +19,13 @@ enum PicCommand : Word { pic_init = 0x11, pic_eoi = 0x60, pic_read_service = 0x0
 constexpr Word pit_channel0 = 0x40, pit_channel2 = 0x42, pit_command = 0x43, pit_gate = 0x61;
 constexpr Word pit_divisor = 1193;
 
-Word pic_data(Word line) { return (line < 8 ? pic1 : pic2) + 1; }
+// The lines that may interrupt; the controllers' registers have the others. Reading a port takes as long as writing it.
+Word open_lines;
+
+[[gnu::noinline]] void write_mask_of(Word line) {
+    Word first = line & 8;
+    cpu::out8(pic1 + 1 + first * ((pic2 - pic1) / 8), ~open_lines >> first);
+}
 
 void end_of_interrupt(Word line) {
     if (line >= 8) {
@@ -53,8 +59,9 @@ void initialise() {
     };
     start(pic1, VECTOR_IRQ, 1u << cascade_line);
     start(pic2, VECTOR_IRQ + 8, cascade_line);
-    cpu::out8(pic1 + 1, 0xff & ~(1u << cascade_line) & ~(1u << tick_line));
-    cpu::out8(pic2 + 1, 0xff);
+    open_lines = 1u << cascade_line | 1u << tick_line;
+    write_mask_of(tick_line);
+    write_mask_of(8);
     cpu::out8(pit_command, 0x34);               // channel 0, rate generator
     cpu::out8(pit_channel0, pit_divisor & 0xff);
     cpu::out8(pit_channel0, pit_divisor >> 8);
@@ -99,7 +106,14 @@ bool interrupt_available(Word line) {
     return line < interrupt_lines && line != board::tick_line && line != cascade_line;
 }
 
-void mask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) | 1u << (line & 7)); }
-void unmask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) & ~(1u << (line & 7))); }
+void mask_interrupt(Word line) {
+    open_lines &= ~(1u << line);
+    write_mask_of(line);
+}
+
+void unmask_interrupt(Word line) {
+    open_lines |= 1u << line;
+    write_mask_of(line);
+}
 
 }  // namespace arch
