@@ -12,7 +12,7 @@ from cobnut.linux.endurance import STRESSORS, Day, Piece
 
 METRICS = "".join(f"stress-ng: metrc: [56] {name}  {at + 1}  65.0  0.2  0.5\n" for at, name in enumerate(STRESSORS))
 IDLE = "linux-root: audit: 0 faults, 23 pages, 24 objects\nlinux-root: audit: 0 faults, 377 pages, 155 objects\n"
-GOOD = f"{METRICS}status 0\n[ 60.1] random: crng init done\n{IDLE}"
+GOOD = f"{METRICS}status 0\n[ 60.1] random: crng init done\n[ 61.2] {endurance.MARK}\n{IDLE}"
 
 
 def ran(tmp_path, console: str, number: int = 0) -> tuple[Piece, list[tuple[str, str]]]:
@@ -37,6 +37,8 @@ def test_a_piece_has_a_seed_and_a_placement_of_its_own(tmp_path):
     ("console", "why"),
     [
         (GOOD.replace("status 0", "status 2"), "stress-ng has failed"),
+        (GOOD.replace("status 0", "terminated with unexpected signal signal 4\nstatus 0"), "a stressor was ended"),
+        (GOOD.replace(endurance.MARK, "mark"), "Linux' log is missing"),
         (GOOD.replace("random:", "BUG: bad page state"), "Linux' log has a fault"),
         (GOOD.replace("futex", "fuzz"), "a stressor is missing"),
         (GOOD.replace("0 faults, 377", "3 faults, 377"), "3 faults in the microkernel's books"),
