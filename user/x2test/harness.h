@@ -31,7 +31,7 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     robust_tests[], ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[],
     waiting_tests[], deletion_tests[], open_tests[], bus_tests[], copy_tests[], residence_tests[], reflected_tests[],
     answer_tests[], between_tests[], paged_tests[], gate_tests[], stretch_tests[], slot_latency_tests[],
-    attribute_tests[], gate_segment_tests[], megabyte_tests[], grant_tests[];
+    attribute_tests[], gate_segment_tests[], megabyte_tests[], grant_tests[], mixed_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 

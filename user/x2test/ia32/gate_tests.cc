@@ -8,18 +8,11 @@
 #include <initializer_list>
 
 extern "C" {
-/// Calls with EAX, other known registers and these flags. Returns EAX if the others are as load_gate_answer() answers,
-/// 0xBAD if not. EAX 0: only sees to it that the code is there.
-x2test::Word x2test_gate(x2test::Word eax, x2test::Word flags, x2test::Word);
-/// Where to go on; and another place, which returns 0xE15E.
-extern const char x2test_gate_return[], x2test_gate_elsewhere[];
-/// The same with what lret takes on its stack, by sysenter or by `int`: no register of the answer's but EAX, EBX, ESI,
-/// EDI and EBP counts. The lret.
-x2test::Word x2test_quick(x2test::Word eax, x2test::Word by_int, x2test::Word);
-extern const char x2test_quick_lret[];
+/// As x2test_gate_return, but returns 0xE15E.
+extern const char x2test_gate_elsewhere[];
 }
 __asm__(".text\n"
-        ".globl x2test_gate, x2test_gate_return, x2test_gate_elsewhere\n"
+        ".globl x2test_gate, x2test_gate_return, x2test_gate_elsewhere, x2test_quick, x2test_quick_lret\n"
         ".balign 256\n"
         "x2test_gate: push %ebp; push %ebx; push %esi; push %edi\n"
         "mov 20(%esp), %eax; test %eax, %eax; jz 9f; mov 24(%esp), %edx; pushf; or %edx, (%esp)\n"
@@ -46,14 +39,6 @@ namespace {
 constexpr Word exception_tag = 0xFFB0000C, protection = 13, changed = 0x100, elsewhere = 0xE15E;
 constexpr Word no_partner = 2 << 1, kernel_address = 0xF0001000;
 constexpr Word all_eax[] = {1, 120, cobnut::most_sysenter_call};
-
-/// Whether this kernel's system calls are by sysenter: its IPC is no `int`.
-bool has_gate()
-{
-    const unsigned char *kip = static_cast<const unsigned char *>(L4_GetKernelInterface());
-    constexpr Word ipc_offset = 0xE0, int_opcode = 0xCD;
-    return kip[*reinterpret_cast<const Word *>(kip + ipc_offset)] != int_opcode;
-}
 
 Word do_gate(Word handler, Word eax, Word flags)
 {

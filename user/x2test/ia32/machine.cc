@@ -39,7 +39,7 @@ const Test *const groups[] = {
     edge_tests,     string_tests,       string_fault_tests, string_middle_tests, robust_tests,   ipc_rule_tests,
     map_rule_tests, size_tests,         long_tests,         latency_tests,       waiting_tests,  deletion_tests,
     open_tests,     reflected_tests,    answer_tests,       between_tests,       paged_tests,    gate_tests,
-    stretch_tests,  slot_latency_tests, attribute_tests,    gate_segment_tests,  nullptr,
+    stretch_tests,  slot_latency_tests, attribute_tests,    gate_segment_tests,  mixed_tests,    nullptr,
 };
 
 const char *const left_out[] = {nullptr};

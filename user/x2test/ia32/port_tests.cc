@@ -17,7 +17,7 @@ x2test::Word x2test_outs16(x2test::Word port, x2test::Word address, x2test::Word
 x2test::Word x2test_port_cli(x2test::Word port, x2test::Word, x2test::Word);
 extern const char x2test_in8_ip[], x2test_in83_ip[], x2test_ins8_ip[];
 }
-__asm__(".text\n"
+__asm__(".text\n.globl x2test_in8, x2test_in8_ip\n"
         "x2test_in8: mov 4(%esp), %edx; xor %eax, %eax\n"
         "x2test_in8_ip: in %dx, %al; ret\n"
         "x2test_in16: mov 4(%esp), %edx; xor %eax, %eax; in %dx, %ax; ret\n"

@@ -80,6 +80,13 @@ void know_selectors()
 
 } // namespace
 
+bool has_gate()
+{
+    const unsigned char *kip = static_cast<const unsigned char *>(L4_GetKernelInterface());
+    constexpr Word ipc_offset = 0xE0, int_opcode = 0xCD;
+    return kip[*reinterpret_cast<const Word *>(kip + ipc_offset)] != int_opcode;
+}
+
 Word do_calls(Word n, Word, Word)
 {
     know_selectors();

@@ -34,9 +34,21 @@ Word x2test_reflected(Word rounds, Word selector, Word segments);
 /// Calls once with EAX and returns EAX. Its `int` is at x2test_call_ip.
 Word x2test_call(Word eax, Word, Word);
 extern const char x2test_reflected_ip[], x2test_call_ip[];
+/// Calls with EAX, other known registers and these flags. Returns EAX if the others are as load_gate_answer() answers,
+/// 0xBAD if not. EAX 0: only sees to it that the code is there.
+Word x2test_gate(Word eax, Word flags, Word);
+/// Where to go on.
+extern const char x2test_gate_return[];
+/// The same with what lret takes on its stack, by sysenter or by `int`: no register of the answer's but EAX, EBX, ESI,
+/// EDI and EBP counts. The lret.
+Word x2test_quick(Word eax, Word by_int, Word);
+extern const char x2test_quick_lret[];
 /// An IPC without timeouts, of the message registers, with the flags given set in EFLAGS.
 Word x2test_flagged_ipc(Word to, Word from, Word flags);
 }
+
+/// Whether this kernel's system calls are by sysenter: its IPC is no `int`.
+bool has_gate();
 
 /// A client: has `handler` as its exception handler for the time of x2test_reflected(rounds).
 struct Call {

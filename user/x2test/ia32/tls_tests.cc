@@ -20,7 +20,7 @@ x2test::Word x2test_stack_segment(x2test::Word selector, x2test::Word, x2test::W
 x2test::Word x2test_selectors(x2test::Word, x2test::Word, x2test::Word);
 constinit volatile x2test::Word watch_stop = 0, watch_rounds = 0;
 }
-__asm__(".text\n"
+__asm__(".text\n.globl x2test_gs_sides\n"
         "x2test_gs_read: mov %gs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %gs\n"
         "mov %gs:(%edx), %eax; mov %ecx, %gs; ret\n"
         "x2test_fs_read: mov %fs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %fs\n"
