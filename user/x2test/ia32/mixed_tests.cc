@@ -59,6 +59,8 @@ constinit Client all[clients] = {};
 constinit L4_ThreadId_t server_id = {};
 /// Whether calls by sysenter take part. Their clients keep their spaces and ids: a call that is canceled goes on at 0.
 constinit bool gate = false;
+/// Whether there are coprocessor registers.
+constinit bool registers = false;
 constinit unsigned char buffer[3 * page_size] = {};
 
 constinit struct {
@@ -126,10 +128,11 @@ Word do_steps(Word n, Word seed, Word)
     L4_Set_Pager(server_id);
     for (;;) {
         const Word value = random.next() >> 1, what = random.below(steps + 1);
-        Word after, gs;
-        __asm__ volatile("fninit; fildl %0" : : "m"(value));
+        Word after = value, gs;
+        if (registers) __asm__ volatile("fninit; fildl %0" : : "m"(value));
         if (const Word found = step(what, all[n], random)) report(1 + what, n, found);
-        __asm__ volatile("fistpl %0; mov %%gs, %1" : "=m"(after), "=r"(gs));
+        if (registers) __asm__ volatile("fistpl %0" : "=m"(after));
+        __asm__ volatile("mov %%gs, %0" : "=r"(gs));
         if (after != value) report(0x100 + what, n, after);
         if ((gs & 0xFFFF) != utcb_selector) report(0x200 + what, n, gs);
         all[n].rounds = all[n].rounds + 1;
@@ -286,7 +289,7 @@ Word do_serve_all(Word seed, Word, Word)
         mr[0] &= ~flags;
         const bool fault = !cobnut::is_exception(tag);
         const bool answers = L4_IpcSucceeded(tag) && load_answer_to(mr, random);
-        if (random.below(16) == 0) __asm__ volatile("fninit; fildl %0; fildl %0; fildl %0" : : "m"(own));
+        if (registers && random.below(16) == 0) __asm__ volatile("fninit; fildl %0; fildl %0; fildl %0" : : "m"(own));
         if (random.below(16) == 0) dawdle();
         if (answers && !from_outside(from, mr, fault, random)) tag = send_answer(from, mr, from, random);
         else tag = L4_Wait(&from);
@@ -425,6 +428,7 @@ void all_at_once()
     Random random(wish.seed);
     prepare_memory();
     gate = wish.seed % 2 && has_gate();
+    registers = has_coprocessor();
     Agent *const server = agent(Kind::large);
     if (!server) return;
     server_id = server->id;

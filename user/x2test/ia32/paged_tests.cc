@@ -490,9 +490,7 @@ Word do_catch_with_coprocessor(Word, Word, Word)
 /// The coprocessor's registers of the client are neither lost nor the pager's.
 void coprocessor()
 {
-    Word cr0;
-    __asm__("smsw %0" : "=r"(cr0));
-    if (cr0 & 4) return; // emulated: there is none
+    if (!has_coprocessor()) return;
     for (const Kinds kinds : kinds_apart) {
         const Pair p = paged_pair(kinds);
         if (!p) return;

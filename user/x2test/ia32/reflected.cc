@@ -87,6 +87,14 @@ bool has_gate()
     return kip[*reinterpret_cast<const Word *>(kip + ipc_offset)] != int_opcode;
 }
 
+bool has_coprocessor()
+{
+    constexpr Word emulation = 4;
+    Word cr0;
+    __asm__("smsw %0" : "=r"(cr0));
+    return !(cr0 & emulation);
+}
+
 Word do_calls(Word n, Word, Word)
 {
     know_selectors();

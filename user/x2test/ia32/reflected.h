@@ -49,6 +49,8 @@ Word x2test_flagged_ipc(Word to, Word from, Word flags);
 
 /// Whether this kernel's system calls are by sysenter: its IPC is no `int`.
 bool has_gate();
+/// Whether there is a coprocessor, which is not to be emulated.
+bool has_coprocessor();
 
 /// A client: has `handler` as its exception handler for the time of x2test_reflected(rounds).
 struct Call {

@@ -271,9 +271,7 @@ Word do_calls_with_coprocessor(Word n, Word value, Word)
 }
 void coprocessor()
 {
-    Word cr0;
-    __asm__("smsw %0" : "=r"(cr0));
-    if (cr0 & 4) return; // emulated: there is none
+    if (!has_coprocessor()) return;
     for (const Kinds kinds : all_kinds)
         for (const Word ways : {Word{0}, Word{with_coprocessor}}) {
             const Pair p = pair_of(kinds.client, kinds.server);
