@@ -20,7 +20,9 @@ from cobnut.linux import guest, images, initrd, kbuild, patching, room, rootfs, 
 from cobnut.linux.console import Command
 from cobnut.linux.guest import Wish
 from cobnut.linux.initrd import Extra
+from cobnut.linux.server import Server
 from cobnut.linux.source import Source
+from cobnut.modules import Module
 from conftest import ROOT, assert_refused
 
 NEW, OLD = "6.1.200-1", "6.1.190-1"
@@ -513,6 +515,11 @@ def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path)
     monkeypatch.setattr(initrd, "write", lambda image, extra, out: 200 * initrd.MB)
     with pytest.raises(CobnutError, match="^--memory 247: is too little for the image minimal, which needs 248 MB$"):
         guest.run(Wish(kernel="native", memory_mb=247))
+
+
+def test_a_native_kernel_stays_where_it_leaves_room_for_a_large_image(tmp_path):
+    boot = guest.native.boot(Server(tmp_path / "kernel", "6.1"), Module(tmp_path / "initrd"), "rootfstype=ramfs", 1536)
+    assert "nokaslr" in boot.options.split() and boot.options.endswith("rootfstype=ramfs")
 
 
 def test_nothing_of_it_is_committed_but_what_is_ours():
