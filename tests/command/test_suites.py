@@ -86,7 +86,7 @@ def test_tests_are_found_in_their_folders(tmp_path):
     for name in ("run-alias", "run-all", "alias.tests"):
         (tmp_path / "tests" / name).touch()
     assert [case.name for case in suites.bash_cases(tmp_path)] == ["run-alias"]
-    for name in ("programs", "languages", "java", "services", "system", "mathematics"):
+    for name in ("programs", "languages", "java", "services", "system", "mathematics", "media"):
         SUITES[name].make(tmp_path, tmp_path, SUITES[name].tools())
     assert len(arm_suites.SUITES["arm-stress"].cases(tmp_path)) > 100
     programs = SUITES["programs"].cases(tmp_path)
@@ -96,6 +96,9 @@ def test_tests_are_found_in_their_folders(tmp_path):
     assert "php_program" in [case.name for case in SUITES["languages"].cases(tmp_path)]
     services = [case.name for case in SUITES["services"].cases(tmp_path)]
     assert "redis" in services and not {"page", "within"} & set(services)
+    for name, found, called in (("mathematics", "processes_of_r", "by_r"), ("media", "films_of_ffmpeg", "film")):
+        names = [case.name for case in SUITES[name].cases(tmp_path)]
+        assert found in names and called not in names
     assert len({case.name for case in SUITES["stress"].cases(tmp_path)}) > 150
 
 

@@ -27,7 +27,10 @@ FORMAT = "4"  # another number where a suite's folder is made in another way
 SCRIPTS = paths.ROOT / "linux" / "guests"
 SSH = SCRIPTS / "ssh.sh"  # of two of them
 # functions of these that others call
-HELPERS = ("ask", "rhino", "page", "within", "with_root", "small_root", "a_group", "container", "nspawned")
+HELPERS = (
+    *("ask", "rhino", "page", "within", "with_root", "small_root", "a_group", "container", "nspawned"),
+    *("by_r", "by_octave", "film", "pages"),
+)
 REPORTS = paths.BUILD / "reports" / "suites"
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
 DEVELOPMENT = ("libcap-dev", "libpopt-dev")  # whose static libraries some of the kernel's tests need
@@ -299,7 +302,8 @@ SUITES = {
         _scripted("java", "Java", 300, shell="sh"),
         _scripted("services", "servers, file systems, containers", 120),
         _scripted("system", "facilities of the kernel's", 120),
-        _scripted("mathematics", "algebra and solvers", 300),
+        _scripted("mathematics", "algebra, numbers and solvers", 300),
+        _scripted("media", "pictures, sounds and pages", 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
