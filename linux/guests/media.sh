@@ -43,8 +43,10 @@ coders_of_sound() {
     opusinfo a.opus 2>&1 | grep -iE 'playback|channels'
 }
 
-pictures_of_magick() { # GraphicsMagick and ImageMagick, with threads of OpenMP
-    export OMP_NUM_THREADS=4
+# With several threads of OpenMP a swirl is not the same each time, and ImageMagick ends by SIGABRT now and then,
+# natively as well.
+pictures_of_magick() {
+    export OMP_NUM_THREADS=1
     gm convert -size 200x150 gradient:red-blue -swirl 60 -fill white -draw 'circle 60,60 20,20' a.ppm
     gm convert a.ppm -resize 320x -blur 0x2 -unsharp 1x1 -modulate 110,80 -rotate 12 -colors 40 b.ppm
     for form in png gif jpg tiff bmp webp pcx xpm; do
@@ -53,10 +55,6 @@ pictures_of_magick() { # GraphicsMagick and ImageMagick, with threads of OpenMP
     gm compare -metric mse a.ppm a.ppm | tail -n 1
     gm montage a.ppm b.ppm -geometry 60x60+2+2 d.ppm
     gm composite -dissolve 40 a.ppm b.ppm e.ppm
-    convert-im6.q16 -seed 9 -size 200x150 plasma:red-blue -attenuate .3 +noise Gaussian -morphology Dilate Disk f.ppm
-    convert-im6.q16 f.ppm -distort Arc 60 -fft +delete -auto-level -depth 8 g.ppm
-    convert-im6.q16 a.ppm f.ppm -resize 64x64! -delay 5 -loop 0 h.gif && identify-im6.q16 -format '%wx%h %#\n' h.gif
-    convert-im6.q16 -limit memory 1MiB -limit map 4MiB f.ppm -resize 900x700 i.ppm
     for i in *.ppm; do cksum "$i"; done
 }
 
