@@ -108,7 +108,7 @@ void take_memory() {
         if (d.first() < physical(kernel_image_end) && d.last() >= physical(kernel_image)) continue;
         memory::add(d.first(), d.last() >= WINDOW_BYTES ? WINDOW_BYTES - 1 : d.last());
     }
-    if (memory::pages_total() < 64) arch::stop("less than 256 KB of kernel memory are reserved");
+    if (memory::pages_total() < 64) arch::stop("too little kernel memory: less than 256 KB");
 }
 
 }  // namespace

@@ -220,11 +220,17 @@ def test_random_system_calls_do_what_the_model_says_and_use_nothing_stale(board)
 
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"not a program\n" * 200, "not an ELF file"), (b"\x7fELF" + bytes(20), "is truncated")]
+    ("content", "words"),
+    [
+        (b"not a program\n" * 200, "is not an ELF file"),
+        (b"\x7fELF" + bytes(20), "is not an ELF file"),
+        (boards.find("collie").program("root"), "is truncated"),
+    ],
+    ids=["text", "part of a header", "part of a program"],
 )
 def test_a_bad_root_server_is_refused(board, tmp_path, content, words):
     bad = tmp_path / "root"
-    bad.write_bytes(content)
+    bad.write_bytes(content if isinstance(content, bytes) else content.read_bytes()[:200])
     outcome = boot(board, Module(bad))
     assert outcome.code == 1
     assert outcome.kernel_message and words in outcome.kernel_message
