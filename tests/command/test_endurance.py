@@ -15,7 +15,7 @@ IDLE = "linux-root: audit: 0 faults, 23 pages, 24 objects\nlinux-root: audit: 0 
 GOOD = f"{METRICS}status 0\n[ 60.1] random: crng init done\n[ 61.2] {endurance.MARK}\n{IDLE}"
 
 
-def ran(tmp_path, console: str, number: int = 0) -> tuple[Piece, list[tuple[str, str]]]:
+def ran(monkeypatch, console: str, number: int = 0) -> tuple[Piece, list[tuple[str, str]]]:
     """A piece whose guest says `console`, and the commands and placements that were booted."""
     booted = []
 
@@ -23,11 +23,12 @@ def ran(tmp_path, console: str, number: int = 0) -> tuple[Piece, list[tuple[str,
         booted.append((command, placement))
         return IDLE if command == "true" else console
 
-    return endurance.run_piece(100, number, 3600, boot=boot), booted
+    monkeypatch.setattr(endurance, "_boot", boot)
+    return endurance.run_piece(100, number, 3600), booted
 
 
-def test_a_piece_has_a_seed_and_a_placement_of_its_own(tmp_path):
-    piece, booted = ran(tmp_path, GOOD, number=4)
+def test_a_piece_has_a_seed_and_a_placement_of_its_own(monkeypatch):
+    piece, booted = ran(monkeypatch, GOOD, number=4)
     assert piece == Piece(104, "server", {name: at + 1 for at, name in enumerate(STRESSORS)}, 377)
     assert [placement for _, placement in booted] == ["server", "server"]
     assert "--seed 104 " in booted[1][0] and "--timeout 3600 " in booted[1][0] and "--verify" in booted[1][0]
@@ -46,9 +47,9 @@ def test_a_piece_has_a_seed_and_a_placement_of_its_own(tmp_path):
         (METRICS, "a piece has not come to its end"),
     ],
 )
-def test_what_does_not_pass_is_said_with_its_seed(tmp_path, console, why):
+def test_what_does_not_pass_is_said_with_its_seed(monkeypatch, console, why):
     with pytest.raises(CobnutError, match=re.escape(why)):
-        ran(tmp_path, console)
+        ran(monkeypatch, console)
 
 
 def test_a_day_goes_on_where_it_was_interrupted(tmp_path, monkeypatch):

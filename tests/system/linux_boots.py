@@ -5,19 +5,12 @@ reached from outside while they run.
 
 import contextlib
 import subprocess
-from dataclasses import replace
 
 from shells import Console
 
 from cobnut.emulators import Boot, bochs, qemu
 from cobnut.process import Limit
 from conftest import LIMIT_SECONDS
-
-
-def with_root(boot: Boot, words: str) -> Boot:
-    """The same with these words more for linux-root (linux/root/main.cc)."""
-    sigma0, root, *rest = boot.modules
-    return replace(boot, modules=(sigma0, replace(root, arguments=f"{root.arguments} {words}"), *rest))
 
 
 def console_of(boot: Boot, emulator: str) -> str:

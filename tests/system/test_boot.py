@@ -61,24 +61,23 @@ def test_little_and_much_memory_do(memory_mb, kernel_mb):
     assert outcome.code == 0 and "hello: hello, world" in outcome.console
 
 
+def zeros(path, mb: int) -> Module:
+    with path.open("wb") as file:
+        file.truncate(mb << 20)
+    return Module(path)
+
+
 @pytest.mark.parametrize(("on", "memory_mb", "module_mb"), [(guests.QEMU[0], 640, 250), (guests.BOCHS[0], 320, 40)])
 def test_modules_are_beyond_what_the_kernel_reaches(tmp_path, on, memory_mb, module_mb):
     """Those behind the servers' are moved to the end of the memory, be they larger than the kernel's window or not."""
-    large = tmp_path / "large"
-    with large.open("wb") as file:
-        file.truncate(module_mb << 20)
-    outcome = guests.boot(
-        guests.program("root", "off=1"), Module(large), guests.program("hello"), on=on, memory_mb=memory_mb
-    )
+    large = zeros(tmp_path / "large", module_mb)
+    outcome = guests.boot(guests.program("root", "off=1"), large, guests.program("hello"), on=on, memory_mb=memory_mb)
     assert re.search("root: large: not started: .*ELF", outcome.console)
     assert "hello: hello, world" in outcome.console
 
 
 def test_modules_that_fit_nowhere_are_refused(tmp_path):
-    large = tmp_path / "large"
-    with large.open("wb") as file:
-        file.truncate(250 << 20)
-    outcome = guests.boot(guests.program("root", "off=1"), Module(large), memory_mb=300)
+    outcome = guests.boot(guests.program("root", "off=1"), zeros(tmp_path / "large", 250), memory_mb=300)
     assert outcome.code == 1
     assert outcome.kernel_message and "too little memory for the modules" in outcome.kernel_message
 

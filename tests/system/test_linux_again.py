@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from linux_boots import with_root
 
 from cobnut.emulators import qemu
-from cobnut.linux import guest
+from cobnut.linux import books, guest
+from cobnut.linux.books import MORE_PAGES
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS
 
@@ -39,7 +39,7 @@ echo c >/proc/sysrq-trigger
 @pytest.mark.parametrize("small", ["none", "server", "all"])
 def test_linux_is_started_again_and_finds_its_disk(tmp_path, small):
     boot = guest.prepare(Wish("disks", COMMAND, small=small, memory_mb=MEMORY_MB - DISK_MB), tmp_path)
-    killed = with_root(boot, f"disk={DISK_MB} starts=3 kill={KILLED_AFTER} later=37 audit=1")
+    killed = guest.with_root(boot, f"disk={DISK_MB} starts=3 kill={KILLED_AFTER} later=37 {books.ASKED}")
     killed = replace(killed, memory_mb=boot.memory_mb + DISK_MB)
     ended = qemu.run(killed, timeout=LIMIT_SECONDS)
     parts = ended.console.replace("\r", "").split("the server is started again\n")
@@ -48,9 +48,8 @@ def test_linux_is_started_again_and_finds_its_disk(tmp_path, small):
     assert re.search(r"needs_recovery\n.*recovery complete\nbefore\nchecked: 0\n", parts[1], re.DOTALL), parts[1]
     assert "Kernel panic - not syncing: " in parts[1] and "checked: 0" in parts[2], parts[2]
     # what the microkernel had for one server and its processes is there for the next
-    books = [
-        tuple(map(int, found)) for found in re.findall(r"audit: (\d+) faults, (\d+) pages, (\d+) obj", ended.console)
-    ]
-    _, after_kill, after_panic, _ = books
-    assert {faults for faults, *_ in books} == {0}
-    assert after_panic[1] <= after_kill[1] + 8 and after_panic[2] <= after_kill[2] + MORE_OBJECTS, books
+    told = books.told(ended.console)
+    _, after_kill, after_panic, _ = told
+    assert {one.faults for one in told} == {0}
+    assert after_panic.pages <= after_kill.pages + MORE_PAGES, told
+    assert after_panic.objects <= after_kill.objects + MORE_OBJECTS, told

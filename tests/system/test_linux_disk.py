@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 import write_log
-from linux_boots import console_of, with_root
+from linux_boots import console_of
 
 from cobnut.emulators import qemu
 from cobnut.linux import guest
@@ -39,7 +39,7 @@ def pattern(tmp_path):
 
 def run(wish, folder, *, root="", words=(), drivers=lambda text: text):
     """Boots with further words for root and QEMU, and with drivers' modules changed; the console's lines."""
-    boot = with_root(guest.prepare(wish, folder), root)
+    boot = guest.with_root(guest.prepare(wish, folder), root)
     changed = [replace(one, arguments=drivers(one.arguments)) for one in boot.modules[4:]]
     boot = replace(boot, modules=(*boot.modules[:4], *changed))
     if words:

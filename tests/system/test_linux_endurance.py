@@ -6,13 +6,13 @@ linux/sharers linux/endurance`.
 
 import os
 import re
-from dataclasses import replace
 
 import pytest
 from guest_programs import compiled
 
 from cobnut.emulators import qemu
-from cobnut.linux import endurance, guest
+from cobnut.linux import books, endurance, guest
+from cobnut.linux.books import MORE_PAGES, OF_ITS_OWN, Books
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS, run_cobnut
 
@@ -22,8 +22,6 @@ NUMBERS, POINTERS = 460, 21  # as fuzz.c has them
 FORKS = int(os.environ.get("FORKS", "1000"))
 SHARERS = int(os.environ.get("SHARERS", "50"))
 SHARED_MB, SHARERS_MEMORY_MB = 40, 512
-MORE_PAGES = 8  # of the microkernel's, that pools of its objects may have got on the way
-OF_ITS_OWN = "BUG|Oops|WARNING:|Call Trace|cut here|[Uu]nable to handle|soft lockup|scheduling while atomic"
 
 
 @pytest.fixture(scope="module")
@@ -45,27 +43,23 @@ def test_no_call_harms_the_system(programs, words):
     assert "fuzz: all works\nstatus 0\n" in done.stdout and done.stdout.endswith("mark\n"), done.stdout
     calls = re.search(r"fuzz: (\d+) calls by (\d+) workers, each number", done.stdout)
     assert calls and int(calls[1]) > (NUMBERS - 2) * POINTERS and int(calls[2]) > int(ROUNDS), done.stdout
-    assert not re.search(OF_ITS_OWN, done.stdout), done.stdout
+    assert not OF_ITS_OWN.search(done.stdout), done.stdout
 
 
-def books(programs, folder, small: str, forks: int) -> tuple[int, int, int]:
-    """After so many processes: what does not agree in the microkernel's books, its pages in use, and its objects."""
+def books_after(forks: int, programs, folder, small: str) -> Books:
+    """What the microkernel's books say when Linux has had so many processes and has ended."""
     folder.mkdir()
     boot = guest.prepare(Wish(run=f"./forks {forks}", files=programs, small=small), folder)
-    sigma0, root, *rest = boot.modules
-    asked = replace(root, arguments=f"{root.arguments} audit=1")
-    ended = qemu.run(replace(boot, modules=(sigma0, asked, *rest)), timeout=LIMIT_SECONDS)
+    ended = qemu.run(guest.with_root(boot, books.ASKED), timeout=LIMIT_SECONDS)
     assert f"{forks} forks, 0 bad" in ended.console, ended.console
-    found = re.search(r"audit: (\d+) faults, (\d+) pages, (\d+) objects", ended.console)
-    assert found, ended.console
-    return int(found[1]), int(found[2]), int(found[3])
+    _, at_the_end = books.told(ended.console)
+    return at_the_end
 
 
 @pytest.mark.parametrize("small", ["none", "all"])
 def test_forks_leave_nothing_in_the_books(programs, tmp_path, small):
-    _, pages, objects = books(programs, tmp_path / "few", small, 32)
-    faults, pages_then, objects_then = books(programs, tmp_path / "many", small, FORKS)
-    assert faults == 0 and pages_then <= pages + MORE_PAGES and objects_then <= objects + FORKS // 20
+    few, many = (books_after(forks, programs, tmp_path / str(forks), small) for forks in (32, FORKS))
+    assert many.faults == 0 and many.pages <= few.pages + MORE_PAGES and many.objects <= few.objects + FORKS // 20
 
 
 def test_many_map_the_same_and_live_at_once(programs):
@@ -74,7 +68,7 @@ def test_many_map_the_same_and_live_at_once(programs):
     done = run_cobnut("linux", "--files", str(programs), "--memory", str(SHARERS_MEMORY_MB), "--run", command)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{SHARERS} at once, {SHARERS} to the end\n"), done.stdout
-    assert not re.search(OF_ITS_OWN, done.stdout) and "maps no page" not in done.stdout, done.stdout
+    assert not OF_ITS_OWN.search(done.stdout) and "maps no page" not in done.stdout, done.stdout
 
 
 def test_a_piece_of_a_day_leaves_nothing_in_the_books(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import networks
 import pytest
-from linux_boots import console_of, serving, with_root
+from linux_boots import console_of, serving
 
 from cobnut import packages
 from cobnut.emulators import nic
@@ -29,7 +29,7 @@ PINGS = "ip addr show dev eth0; ping -c 5 -s 1400 10.0.2.2; echo pinged: $?"
 
 def run(wish, folder, root=""):
     """Boots with further words for root; the console's lines."""
-    return console_of(with_root(guest.prepare(wish, folder), root), wish.emulator)
+    return console_of(guest.with_root(guest.prepare(wish, folder), root), wish.emulator)
 
 
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])
@@ -88,7 +88,7 @@ def files(tmp_path):
 def served(tmp_path, files, script, port, *, root="", small=None):
     """A guest with the image `network` that runs `script` and then says `ready`."""
     wish = Wish("network", f"{script}\necho ready\nwait", files, small=small, net_at="user", forward=(str(port),))
-    return serving(with_root(guest.prepare(wish, tmp_path), root), tmp_path / "machine")
+    return serving(guest.with_root(guest.prepare(wish, tmp_path), root), tmp_path / "machine")
 
 
 LISTENS = """

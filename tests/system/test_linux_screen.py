@@ -8,7 +8,7 @@ import re
 
 import pytest
 from guest_programs import compiled
-from linux_boots import console_of, with_root
+from linux_boots import console_of
 from monitor import running_boot
 from pictures import pattern, put
 
@@ -32,7 +32,7 @@ def files(tmp_path):
 def painting(tmp_path, files, root="", **wished):
     """A guest that draws, with further words for its root server."""
     wish = Wish(run="./painter", files=files, screen=f"{WIDTH}x{HEIGHT}", display_at="none", **wished)
-    return running_boot(tmp_path, with_root(guest.prepare(wish, tmp_path), root))
+    return running_boot(tmp_path, guest.with_root(guest.prepare(wish, tmp_path), root))
 
 
 def is_pattern(width, height, pixels):

@@ -8,14 +8,14 @@ import json
 import random
 import re
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from cobnut import boards, paths, progress
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
-from cobnut.linux import guest, server
+from cobnut.linux import books, guest, server
+from cobnut.linux.books import MORE_PAGES, OF_ITS_OWN, Books
 from cobnut.linux.guest import Wish
 
 REPORTS = paths.REPORTS / "endurance"
@@ -27,9 +27,7 @@ SIZES = "--vm-bytes 4M --mmap-bytes 2M"
 CPU = "pentium3,+sse2,+clflush"  # one of the stressor vm's ways clears cache lines
 INSTRUCTION_LOG2_NS = 6  # 16 million instructions a second, so that the emulator is faster than the guest's clock
 HOST_SECONDS = 4 * SECONDS  # a piece that takes so long has stopped
-MORE_PAGES = 8  # of the microkernel's, that pools of its objects may have got on the way
 MARK = "end-of-the-log"
-OF_ITS_OWN = re.compile("BUG|Oops|WARNING:|Call Trace|cut here|Unable to handle|soft lockup|scheduling while atomic")
 
 
 @dataclass(frozen=True)
@@ -99,21 +97,20 @@ def run(seed: int | None = None, pieces: int = PIECES, seconds: int = SECONDS) -
     return f"{pieces} pieces of {seconds} s of the guest's time, seed {day.seed}: operations {told}"
 
 
-def run_piece(seed: int, number: int, seconds: int, *, boot: Callable[[str, str, Path], str] | None = None) -> Piece:
+def run_piece(seed: int, number: int, seconds: int) -> Piece:
     """One piece: stress-ng finds nothing wrong, Linux's log has no fault of its own, and the microkernel's books agree
     and have as many pages as when nothing but the shell had run.
     """
     placement, own_seed = PLACEMENTS[number % len(PLACEMENTS)], (seed + number) % (1 << 32)
     log = REPORTS / f"piece-{number}.log"
-    boot = boot or _boot
-    _, pages_before = _books(boot("true", placement, log), log)
+    before = _at_the_end(_boot("true", placement, log), log)
     hogs = " ".join(f"--{name} 1" for name in STRESSORS)
     command = (
         f"cd /tmp; busybox dmesg -c >/dev/null; stress-ng --seed {own_seed} --verify {hogs} {SIZES}"
         f" --timeout {seconds} --metrics-brief; echo status $?; echo {MARK} >/dev/kmsg; busybox dmesg"
     )
-    console = boot(command, placement, log)
-    faults, pages = _books(console, log)
+    console = _boot(command, placement, log)
+    after = _at_the_end(console, log)
     operations = {name: int(count) for name, count in re.findall(r"metrc: \[\d+\] (\w+) +(\d+) +\d", console)}
     wrong = [
         why
@@ -123,31 +120,28 @@ def run_piece(seed: int, number: int, seconds: int, *, boot: Callable[[str, str,
             ("Linux' log is missing", re.search(rf"\] {MARK}$", console, re.MULTILINE)),
             ("Linux' log has a fault", not OF_ITS_OWN.search(console)),
             ("a stressor is missing", set(STRESSORS) <= operations.keys()),
-            (f"{faults} faults in the microkernel's books", not faults),
-            (f"{pages} pages are in use instead of {pages_before}", pages <= pages_before + MORE_PAGES),
+            (f"{after.faults} faults in the microkernel's books", not after.faults),
+            (f"{after.pages} pages are in use instead of {before.pages}", after.pages <= before.pages + MORE_PAGES),
         )
         if not holds
     ]
     if wrong:
         raise CobnutError(f"piece {number + 1} with seed {own_seed}, --small {placement}: {'; '.join(wrong)} ({log})")
-    return Piece(own_seed, placement, {name: operations[name] for name in STRESSORS}, pages)
+    return Piece(own_seed, placement, {name: operations[name] for name in STRESSORS}, after.pages)
 
 
-def _books(console: str, log: Path) -> tuple[int, int]:
-    """What does not agree in the microkernel's books when Linux has gone, and its pages in use."""
-    found = re.search(r"audit: (\d+) faults, (\d+) pages(?!.*audit: )", console, re.DOTALL)
-    if not found:
-        raise CobnutError(f"a piece has not come to its end ({log})")
-    return int(found[1]), int(found[2])
+def _at_the_end(console: str, log: Path) -> Books:
+    match books.told(console):
+        case [_, at_the_end]:
+            return at_the_end
+    raise CobnutError(f"a piece has not come to its end ({log})")
 
 
 def _boot(command: str, placement: str, log: Path) -> str:
     """The console of a guest that runs a command, which is kept in `log`."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         boot = guest.prepare(Wish(IMAGE, run=command, small=placement), Path(folder))
-        sigma0, root, *rest = boot.modules
-        asked = replace(root, arguments=f"{root.arguments} audit=1")
-        boot = replace(boot, modules=(sigma0, asked, *rest), cpu=CPU, instruction_log2_ns=INSTRUCTION_LOG2_NS)
+        boot = replace(guest.with_root(boot, books.ASKED), cpu=CPU, instruction_log2_ns=INSTRUCTION_LOG2_NS)
         console = qemu.run(boot, timeout=HOST_SECONDS, repeatable=True).console
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(console)

@@ -219,6 +219,12 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
     )
 
 
+def with_root(boot: Boot, words: str) -> Boot:
+    """The same with these words more for root (linux/root/main.cc)."""
+    sigma0, root, *rest = boot.modules
+    return replace(boot, modules=(sigma0, replace(root, arguments=f"{root.arguments} {words}"), *rest))
+
+
 def _booted(what: Boot, wish: Wish) -> int:
     emulator = bochs if wish.emulator == "bochs" else qemu
     if wish.run is None:
