@@ -66,11 +66,12 @@ def test_a_day_goes_on_where_it_was_interrupted(tmp_path, monkeypatch):
     monkeypatch.setattr(endurance.guest, "ensure", lambda: None)
     monkeypatch.setattr(endurance, "_images", lambda: "these")
     with pytest.raises(CobnutError):
-        endurance.run(seed=7, pieces=4)
-    assert "seed 7: operations 4,000 vm" in endurance.run(pieces=4)
+        endurance.run(seed=7, pieces=4, at_once=1)
+    assert "seed 7: operations 4,000 vm" in endurance.run(pieces=4, at_once=1)
     assert asked == [(7, 0), (7, 1), (7, 2), (7, 2), (7, 3)]
-    endurance.run(pieces=4)  # a day that has ended is followed by another one
-    assert len(asked) == 9 and asked[-1] != (7, 3)
+    endurance.run(pieces=4)  # a day that has ended is followed by another one, here with several pieces at a time
+    assert len(asked) == 9 and {number for _, number in asked[5:]} == {0, 1, 2, 3}
+    assert asked[-1][0] != 7 and Day.load(tmp_path / "day-4x3600.json").missing(4) == []
 
 
 @pytest.mark.parametrize("kept", ["", "[]", "{}", '{"seed": 1, "images": "these", "passed": {"0": 3}}', None])

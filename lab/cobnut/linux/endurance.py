@@ -5,11 +5,14 @@ passed is kept in build/reports/endurance, so that a day that was interrupted go
 
 import hashlib
 import json
+import os
 import random
 import re
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from threading import Event, Lock
 
 from cobnut import boards, paths, progress
 from cobnut.emulators import qemu
@@ -78,20 +81,35 @@ def current(path: Path, images: str, pieces: int, seed: int | None = None) -> Da
     return Day(random.randrange(1 << 32) if seed is None else seed, images)
 
 
-def run(seed: int | None = None, pieces: int = PIECES, seconds: int = SECONDS) -> str:
-    """Runs the pieces that are missing, and says what all of them have done. Raises for one that did not pass."""
+def run(seed: int | None = None, pieces: int = PIECES, seconds: int = SECONDS, at_once: int | None = None) -> str:
+    """Runs the pieces that are missing, one a processor at a time unless `at_once` is given, and says what all of them
+    have done. Raises for one that did not pass: those that run then come to their end, and the others do not begin.
+    """
     guest.ensure()
     path = REPORTS / f"day-{pieces}x{seconds}.json"
     day = current(path, _images(), pieces, seed)
     day.save(path)
     missing = day.missing(pieces)
+    kept, failed = Lock(), Event()
     with progress.meter(f"stress-ng, seed {day.seed}") as meter:
         meter.total(pieces)
         meter.advance(pieces - len(missing))
-        for number in missing:
-            day.passed[str(number)] = run_piece(day.seed, number, seconds)
-            day.save(path)
+
+        def keep(number: int) -> None:
+            if failed.is_set():
+                return
+            try:
+                piece = run_piece(day.seed, number, seconds)
+            except BaseException:
+                failed.set()
+                raise
+            with kept:
+                day.passed[str(number)] = piece
+                day.save(path)
             meter.advance()
+
+        with ThreadPoolExecutor(at_once or len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(keep, missing))
     done = {name: sum(piece.operations[name] for piece in day.passed.values()) for name in STRESSORS}
     told = ", ".join(f"{count:,} {name}" for name, count in done.items())
     return f"{pieces} pieces of {seconds} s of the guest's time, seed {day.seed}: operations {told}"
