@@ -518,8 +518,29 @@ def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path)
 
 
 def test_a_native_kernel_stays_where_it_leaves_room_for_a_large_image(tmp_path):
-    boot = guest.native.boot(Server(tmp_path / "kernel", "6.1"), Module(tmp_path / "initrd"), "rootfstype=ramfs", 1536)
+    server, initial = Server(tmp_path / "kernel", "6.1"), Module(tmp_path / "initrd")
+    boot = guest.native.boot(server, initial, "rootfstype=ramfs", 1536, "pentium3")
     assert "nokaslr" in boot.options.split() and boot.options.endswith("rootfstype=ramfs")
+
+
+@pytest.mark.parametrize("kernel", ["server", "native"])
+def test_the_processor_is_the_images_unless_another_is_asked_for(monkeypatch, tmp_path, kernel):
+    monkeypatch.setattr(guest.qemu, "ensure", lambda: "10")
+    monkeypatch.setattr(guest.bochs, "ensure", lambda display: None)
+    monkeypatch.setattr(guest.native, "ensure", lambda: Server(tmp_path / "kernel", "6.1"))
+    monkeypatch.setattr(guest, "_server", lambda wish: Server(tmp_path / "kernel", "6.1"))
+    monkeypatch.setattr(initrd, "write", lambda image, extra, out: out.write_bytes(b"0"))
+    wish = Wish("tools", kernel=kernel)
+
+    def cpu(wish):
+        return guest.prepare(wish, tmp_path).cpu
+
+    assert cpu(wish) == "pentium3" and cpu(replace(wish, cpu="coreduo")) == "coreduo"
+    image = replace(images.find("tools"), cpu="pentium3,+sse2")
+    monkeypatch.setattr(images, "find", lambda name: image)
+    assert cpu(wish) == "pentium3,+sse2" and cpu(replace(wish, cpu="coreduo")) == "coreduo"
+    if kernel == "server":
+        assert cpu(replace(wish, emulator="bochs")) == guest.bochs.DEFAULT_CPU
 
 
 def test_nothing_of_it_is_committed_but_what_is_ours():

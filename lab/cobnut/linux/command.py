@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cobnut import completion
-from cobnut.options import ForwardOption, NetAtOption, SecondsOption
+from cobnut.options import CpuOption, ForwardOption, NetAtOption, SecondsOption
 
 
 def linux(
@@ -36,6 +36,7 @@ def linux(
         int | None, typer.Option("--memory", help="Linux's memory in MB; by default what the image says.", metavar="MB")
     ] = None,
     emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
+    cpu: CpuOption = None,
     seconds: SecondsOption = None,
     version: Annotated[
         str | None,
@@ -76,6 +77,7 @@ def linux(
         memory_mb=memory,
         seconds=seconds,
         emulator=emulator,
+        cpu=cpu,
         version=version,
         disk=disk,
         net_at=nic.place(net, net_at),

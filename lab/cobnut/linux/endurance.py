@@ -158,8 +158,8 @@ def _at_the_end(console: str, log: Path) -> Books:
 def _boot(command: str, placement: str, log: Path) -> str:
     """The console of a guest that runs a command, which is kept in `log`."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        boot = guest.prepare(Wish(IMAGE, run=command, small=placement), Path(folder))
-        boot = replace(guest.with_root(boot, books.ASKED), cpu=CPU, instruction_log2_ns=INSTRUCTION_LOG2_NS)
+        boot = guest.prepare(Wish(IMAGE, run=command, small=placement, cpu=CPU), Path(folder))
+        boot = replace(guest.with_root(boot, books.ASKED), instruction_log2_ns=INSTRUCTION_LOG2_NS)
         console = qemu.run(boot, timeout=HOST_SECONDS, repeatable=True).console
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(console)

@@ -48,6 +48,7 @@ class Wish:
     memory_mb: int | None = None
     seconds: float | None = None
     emulator: str = "qemu"
+    cpu: str | None = None
     version: str | None = None
     disk: Path | None = None
     net_at: str | None = None
@@ -152,7 +153,16 @@ def prepare(wish: Wish, folder: Path) -> Boot:
         raise CobnutError(f"the image {image.name} needs {least_mb} MB, and Linux as a server takes {MOST_SERVER_MB}")
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
-    return _boot(wish, kernel, archive, memory_mb)
+    return _boot(wish, kernel, archive, memory_mb, _cpu(wish, image))
+
+
+def _cpu(wish: Wish, image: Image) -> str:
+    """The emulator's name of the processor: the one that is asked for, or the image's, or the usual one."""
+    if wish.cpu is not None:
+        return wish.cpu
+    if wish.emulator == "bochs":
+        return bochs.DEFAULT_CPU
+    return image.cpu or Boot.cpu
 
 
 def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
@@ -183,10 +193,10 @@ def _server(wish: Wish) -> Server:
     return made
 
 
-def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
+def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int, cpu: str) -> Boot:
     """A boot in which Linux has `memory_mb`, natively or not."""
     if wish.kernel == "native":
-        return native.boot(kernel, Module(archive), wish.append, memory_mb)
+        return native.boot(kernel, Module(archive), wish.append, memory_mb, cpu)
     pc = boards.find("pc")
     options = f"memory={memory_mb} small={wish.small}"
     if wish.screen:
@@ -201,7 +211,6 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
         *(drivers.modules(pc, drivers.NET) if wish.net_at else ()),
         *(drivers.modules(pc, drivers.SCREEN) if wish.screen else ()),
     )
-    cpu = bochs.DEFAULT_CPU if wish.emulator == "bochs" else Boot.cpu
     kernel_options = f"small={AREA_MB.get(wish.small or '', LEAST_AREA_MB)} {KERNEL_OPTIONS}"
     machine_mb = memory_mb + OVERHEAD_MB + archive.stat().st_size // MB
     disk = check_disk(wish.disk) if wish.disk else None

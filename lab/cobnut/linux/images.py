@@ -24,6 +24,7 @@ KEYS = {
     "without": list,
     "memory_mb": int,
     "append": str,
+    "cpu": str,
 }
 NEEDED = ("description", "packages")
 
@@ -34,7 +35,8 @@ class Image:
     archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; links as
     (place, target); users that scripts of packages would make, as (name, number), each with a group of its own; and
     files of linux/guests, as (place, name).
-    `memory_mb` is what Linux gets with it by default, and `append` are options of Linux that it needs.
+    `memory_mb` is what Linux gets with it by default, `append` are options of Linux that it needs, and `cpu` is QEMU's
+    name of a processor that has all instructions of its programs, if the usual one has not.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Image:
     files: tuple[tuple[str, str], ...] = ()
     architecture: str = "i386"  # Debian's name of it
     append: str = ""
+    cpu: str = ""
 
 
 COMPONENTS = "main"
@@ -94,4 +97,5 @@ def find(name: str, folder: Path = FOLDER) -> Image:
         tuple(sorted({**dict(base.users), **tree.get("users", {})}.items())),
         tuple(sorted({**dict(base.files), **tree.get("files", {})}.items())),
         append=tree.get("append", base.append),
+        cpu=tree.get("cpu", base.cpu),
     )

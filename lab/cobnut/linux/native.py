@@ -17,6 +17,6 @@ def ensure() -> Server:
     return Server(guest.kernel, guest.version)
 
 
-def boot(kernel: Server, initrd: Module, append: str, memory_mb: int) -> Boot:
+def boot(kernel: Server, initrd: Module, append: str, memory_mb: int, cpu: str) -> Boot:
     """A boot with the image `initrd`."""
-    return Boot(kernel.executable, (initrd,), f"{OPTIONS} {append}".strip(), linux_guest.CPU, memory_mb)
+    return Boot(kernel.executable, (initrd,), f"{OPTIONS} {append}".strip(), cpu, memory_mb)
