@@ -305,6 +305,8 @@ SUITES = {
         _scripted("mathematics", "algebra, numbers and solvers", 300),
         _scripted("media", "pictures, sounds and pages", 300),
         _scripted("runtimes", "editors, and languages that have machines of their own", 300),
+        _scripted("compilers", "compilers", 600),
+        _scripted("browsers", "browsers, and programs in QEMU", 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
