@@ -128,14 +128,13 @@ def resolve(asked: Asked) -> Guest:
         card = _card(asked, system, board)
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
-    cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     second = bool(system) and board.processor is ARM  # the first serial line is the kernel's alone there
     disk = check_disk(asked.disk) if asked.disk else None
     boot = Boot(
         board.kernel,
         chosen,
         asked.append,
-        asked.cpu or cpu,
+        processor(asked.cpu, asked.emulator),
         memory_mb,
         words=words,
         second_serial=second,
@@ -299,6 +298,11 @@ def check_seconds(seconds: float | None) -> None:
     """Refuses what --seconds cannot be."""
     if seconds is not None and not 0 < seconds < MOST_SECONDS:
         raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
+
+
+def processor(asked: str | None, emulator: str, usual: str = Boot.cpu) -> str:
+    """The emulator's name of a processor: the one that is asked for, or Bochs' usual one, or this one of QEMU's."""
+    return asked or (bochs.DEFAULT_CPU if emulator == "bochs" else usual)
 
 
 def check_memory(memory: int, least: int, emulator: str, board: Board | None = None) -> None:

@@ -2,7 +2,7 @@
 # Browsers at work, and programs in QEMU, one function each: what it says natively it says in the server
 # (lab/cobnut/linux/suites.py). Each begins in an empty folder.
 
-pages_of_firefox() { # its processes in their sandboxes: scripts, workers, compiled code, drawing, what is stored
+pages_of_firefox() { # its processes in their sandboxes: scripts, compiled code, drawing, what is stored
     export HOME=$PWD MOZ_HEADLESS=1
     cat >a.html <<'END'
 <html><body style="background:#fed"><h1>Title</h1><p id=p></p><canvas id=c width=200 height=60></canvas><script>

@@ -153,16 +153,8 @@ def prepare(wish: Wish, folder: Path) -> Boot:
         raise CobnutError(f"the image {image.name} needs {least_mb} MB, and Linux as a server takes {MOST_SERVER_MB}")
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
-    return _boot(wish, kernel, archive, memory_mb, _cpu(wish, image))
-
-
-def _cpu(wish: Wish, image: Image) -> str:
-    """The emulator's name of the processor: the one that is asked for, or the image's, or the usual one."""
-    if wish.cpu is not None:
-        return wish.cpu
-    if wish.emulator == "bochs":
-        return bochs.DEFAULT_CPU
-    return image.cpu or Boot.cpu
+    cpu = guests.processor(wish.cpu, wish.emulator, image.cpu or Boot.cpu)
+    return _boot(wish, kernel, archive, memory_mb, cpu)
 
 
 def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
