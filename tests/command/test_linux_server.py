@@ -19,7 +19,7 @@ from cobnut.errors import CobnutError
 from cobnut.linux import guest, images, initrd, kbuild, patching, room, rootfs, server, source, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.guest import Wish
-from cobnut.linux.initrd import Extra
+from cobnut.linux.initrd import MB, Extra
 from cobnut.linux.server import Server
 from cobnut.linux.source import Source
 from cobnut.modules import Module
@@ -213,7 +213,7 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     os.mkfifo(files / "fifo")
     out = tmp_path / "initrd"
     size = initrd.write(images.find("minimal"), Extra("echo 'x'; exit 3", files), out)
-    assert size == 2 * out.stat().st_size and size % cpio.ALIGNMENT == 0
+    assert size.archive == size.unpacked == out.stat().st_size and size.archive % cpio.ALIGNMENT == 0
     root = extracted(out.read_bytes(), tmp_path / "root")
     assert (root / "etc/cobnut/run").read_text() == "echo 'x'; exit 3\n"
     assert os.access(root / "files/below/tool", os.X_OK) and os.readlink(root / "files/there") == "below/tool"
@@ -231,13 +231,36 @@ def test_an_image_too_large_to_be_there_twice_is_compressed(monkeypatch, tmp_pat
     base, out = tmp_path / "base", tmp_path / "initrd"
     base.write_bytes(cpio.archive([cpio.file("usr", bytes(3 << 20))]))
     monkeypatch.setattr(initrd, "base", lambda image: base)
-    monkeypatch.setattr(initrd, "MOST_PLAIN_MB", 2)
-    size = initrd.write(images.find("minimal"), Extra("true"), out)
+    size = initrd.write(images.find("minimal"), Extra("true"), out, most=4 << 20)
     packed = out.read_bytes()
-    assert len(packed) < 1 << 20 and size > 3 << 20
+    assert size.archive == len(packed) < 1 << 20 and size.unpacked > 3 << 20
     unpacked = gzip.decompress(packed)
     assert unpacked.startswith(base.read_bytes()) and b"etc/cobnut/run" in unpacked
-    assert size == len(unpacked) + len(packed)
+    assert size.both == len(unpacked) + len(packed)
+    assert initrd.write(images.find("minimal"), Extra("true"), out, most=8 << 20).archive == len(unpacked)
+
+
+def written(out, megabytes):
+    """As initrd.write returns it, of an archive that is nothing."""
+    out.write_bytes(b"0")
+    return initrd.Written(megabytes * MB, megabytes * MB)
+
+
+@pytest.mark.parametrize("kernel", ["server", "native"])
+def test_an_image_that_half_the_memory_cannot_take_gets_a_file_system_without_that_limit(monkeypatch, tmp_path, kernel):
+    """How much it can take was tried with the image of make and C++."""
+    monkeypatch.setattr(guest.qemu, "ensure", lambda: "10")
+    monkeypatch.setattr(guest.native, "ensure", lambda: Server(tmp_path / "kernel", "6.1"))
+    monkeypatch.setattr(guest, "_server", lambda wish: Server(tmp_path / "kernel", "6.1"))
+    monkeypatch.setattr(initrd, "write", lambda image, extra, out, most: written(out, 108))
+
+    def unlimited(memory_mb, append=""):
+        boot = guest.prepare(Wish(kernel=kernel, memory_mb=memory_mb, append=append), tmp_path)
+        words = boot.options if kernel == "native" else " ".join(one.arguments for one in boot.modules)
+        return "rootfstype=ramfs" in words
+
+    assert unlimited(280) and unlimited(300) and not unlimited(400)
+    assert not unlimited(300, "rootfstype=tmpfs"), "what was said stays"
 
 
 def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):
@@ -512,7 +535,7 @@ def test_a_person_may_leave():
 def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(guest.qemu, "ensure", lambda: "10")
     monkeypatch.setattr(guest.native, "ensure", lambda: None)
-    monkeypatch.setattr(initrd, "write", lambda image, extra, out: 200 * initrd.MB)
+    monkeypatch.setattr(initrd, "write", lambda image, extra, out, most: initrd.Written(most - 47 * MB, 48 * MB))
     with pytest.raises(CobnutError, match="^--memory 247: is too little for the image minimal, which needs 248 MB$"):
         guest.run(Wish(kernel="native", memory_mb=247))
 
@@ -529,7 +552,7 @@ def test_the_processor_is_the_images_unless_another_is_asked_for(monkeypatch, tm
     monkeypatch.setattr(guest.bochs, "ensure", lambda display: None)
     monkeypatch.setattr(guest.native, "ensure", lambda: Server(tmp_path / "kernel", "6.1"))
     monkeypatch.setattr(guest, "_server", lambda wish: Server(tmp_path / "kernel", "6.1"))
-    monkeypatch.setattr(initrd, "write", lambda image, extra, out: out.write_bytes(b"0"))
+    monkeypatch.setattr(initrd, "write", lambda image, extra, out, most: written(out, 1))
     wish = Wish("tools", kernel=kernel)
 
     def cpu(wish):

@@ -10,6 +10,7 @@ from cobnut import machines, published, results
 from cobnut.checks import alternatives, exactly, judge
 from cobnut.errors import CobnutError
 from cobnut.experiments import (
+    compiling,
     find,
     haertig97_aim,
     haertig97_compile,
@@ -115,6 +116,14 @@ def compiled(name, count, faults=0):
 def test_a_compilation_saves_no_more_than_the_paper_says(after, verdict):
     checks = uhlig02_gcc.judge_savings({"small": compiled("small", 100), "all": compiled("all", after)})
     assert {check.verdict for check in checks} == {verdict}
+
+
+def test_kernels_that_were_made_are_told_apart():
+    peers = [
+        Peer(name, {}, f"warning\r\nkernel.o has {total}  -\r\n", ()) for name, total in (("a", "1f"), ("b", "1f"))
+    ]
+    assert compiling.kernels_made(peers) == {"1f"}
+    assert compiling.kernels_made([*peers, Peer("c", {}, "kernel.o has 2e  -\n", ())]) == {"1f", "2e"}
 
 
 def test_a_compilation_may_take_as_much_more_as_the_papers():

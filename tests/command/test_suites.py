@@ -8,7 +8,7 @@ import pytest
 
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError
-from cobnut.linux import arm_suites, armel, cases, database_suites, images, suites
+from cobnut.linux import arm_suites, armel, cases, database_suites, images, strace_suite, suites
 from cobnut.linux.cases import LEFT_OUT, Case, Ended, parsed
 from cobnut.linux.suites import SUITES, Differing
 
@@ -114,6 +114,14 @@ def test_tests_of_databases_are_found(tmp_path):
     ]
     (tmp_path / "parallel_schedule").write_text("# one comes first\ntest: one\n\n# test: none\ntest: three two\n")
     assert [case.name for case in database_suites.postgresql_cases(tmp_path)] == ["one", "three", "two"]
+
+
+def test_tests_of_strace_are_those_of_its_list(tmp_path):
+    (tmp_path / strace_suite.LIST).write_text("access.gen.test\ncount-f.test\n")
+    access, count = strace_suite.cases(tmp_path)
+    assert (access.name, count.name) == ("access.gen", "count-f")
+    assert "STRACE=/usr/bin/strace" in access.command and "./run.sh ./access.gen.test" in access.command
+    assert "rm -rf -- access.dir" in access.command and access.command.endswith("exit $status")
 
 
 def test_a_source_without_an_archive_is_refused(tmp_path):

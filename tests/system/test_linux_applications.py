@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Web servers and a database of Debian's in Linux as a server: pages and rows are the right ones, and a crowd of
-connections is served. Longer: `./cobnut test long linux/crowd`.
+"""Web servers, a database and a compiler of Debian's in Linux as a server: pages, rows and objects are the right ones,
+and a crowd of connections is served. Longer: `./cobnut test long linux/crowd`.
 """
 
 import os
@@ -12,6 +12,7 @@ from guest_programs import GUESTS
 
 from cobnut import linux_guest
 from cobnut.emulators import qemu
+from cobnut.experiments import compiling
 from cobnut.linux import fastcgi, guest
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS, run_cobnut
@@ -68,3 +69,16 @@ def test_a_database_has_the_right_rows(tmp_path, small):
     done = run_cobnut("linux", "--image", "database", "--files", str(tmp_path), "--small", small, "--run", command)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["9", "5929", "1000000", "1000\t333833500", "333833491"], done.stdout
+
+
+def test_this_kernel_is_made_as_natively(tmp_path):
+    """A part of it; `./cobnut run uhlig02/make` builds more."""
+    for name, content in compiling.tree().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    command = "make -s FOLDERS=boot && md5sum kernel.o"
+    placements = (["--kernel", "native"], ["--small", "none"], ["--small", "server"], ["--small", "all"])
+    words = ["--image", compiling.MAKER, "--files", str(tmp_path), "--run", command]
+    done = [run_cobnut("linux", *words, *placement) for placement in placements]
+    assert [one.returncode for one in done] == [0, 0, 0, 0], done
+    assert len({one.stdout for one in done}) == 1 and "kernel.o" in done[0].stdout

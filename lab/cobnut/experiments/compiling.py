@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's gcc compiling a file under Linux, natively and as a server: what two experiments have in common."""
+"""Debian's gcc compiling under Linux, natively and as a server: what three experiments have in common."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cobnut import tables
+from cobnut import paths, tables
 from cobnut.checks import Check
 from cobnut.experiments import Lab, linux_programs
-from cobnut.experiments.linux_programs import COUNTED, WARMUP, Peer, Work
+from cobnut.experiments.linux_programs import BEGIN, COUNTED, END, WARMUP, Peer, Printed, Work
 from cobnut.linux import images
 from cobnut.results import Result, Series
 
 NAME, IMAGE = "compile", "compiler"
 SOURCE = images.FOLDER / "forks.c"  # 56 lines, with eight of the C library's headers
 QUICK = b"int main(void) { return 0; }\n"
+
+TREE, MAKER, MAKEFILE = "make", "build", images.FOLDER / "tree.mk"
+FOLDERS = ("boot", "slots", "pc", "ia32", "core")  # of kernel/, that MAKEFILE builds
+QUICK_SOURCE = "kernel/pc/clock.cpp"
+TREE_SECONDS = 3600  # of the emulator's processor time
+SUM = "kernel.o has "  # and its sum, as the guest prints it
 
 
 def run(lab: Lab, names: Sequence[str], judge: Callable[[Mapping[str, Peer]], Iterable[Check]]) -> Result:
@@ -31,10 +37,45 @@ def measure(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
     )
 
 
-def series_of(peers: Mapping[str, Peer]) -> list[Series]:
+def measure_tree(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
+    """The first `folders` of FOLDERS with the kernel's assembler files, made once: all files have been read before.
+    With --quick it is one file.
+    """
+    folders = " ".join(FOLDERS[: lab.settings["folders"]])
+    part = f"SOURCES={QUICK_SOURCE} ASSEMBLY=" if lab.quick else f"FOLDERS='{folders}'"
+    command = (
+        f"echo {BEGIN}; cat kernel/*/* kernel/*/*/* /usr/bin/* /usr/lib/gcc/*/*/cc1* >/dev/null;"
+        f" echo {BEGIN}; make -s {part} || exit 1;"
+        f" echo {END}; echo {SUM}$(md5sum <kernel.o)"
+    )
+    work = Work(
+        None,
+        command,
+        (Printed(TREE, BEGIN, END),),
+        WARMUP,
+        files=tree(),
+        image=MAKER,
+        seconds=TREE_SECONDS,
+    )
+    return linux_programs.measure(lab, work, peers)
+
+
+def tree() -> dict[str, bytes]:
+    """The files of the kernel for PCs that are compiled, and what make is told of them."""
+    given = [path for folder in FOLDERS for path in (paths.ROOT / "kernel" / folder).rglob("*") if path.is_file()]
+    files = {str(path.relative_to(paths.ROOT)): path.read_bytes() for path in given}
+    return {"Makefile": MAKEFILE.read_bytes(), **files}
+
+
+def kernels_made(peers: Iterable[Peer]) -> set[str]:
+    """The sums of what was made: one, if all have made the same."""
+    return {line.removeprefix(SUM).split()[0] for peer in peers for line in peer.console.splitlines() if SUM in line}
+
+
+def series_of(peers: Mapping[str, Peer], name: str = NAME) -> list[Series]:
     """Of a compilation, by kernel."""
     names = list(peers)
-    turns = [peer.loops[NAME] for peer in peers.values()]
+    turns = [peer.loops[name] for peer in peers.values()]
     return [Series(what, unit, names, [one.count(what) for one in turns]) for what, unit in COUNTED]
 
 

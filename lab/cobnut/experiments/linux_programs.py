@@ -72,7 +72,7 @@ class Work:
     measured. `files` are in the guest's /files, where the command begins, and `others`, programs of which the plugin is
     not told; the rest of its files is the image. An instruction takes 2^`instruction_log2_ns` ns of virtual time. With
     `processes` the plugin tells processes apart, of Linux as a server. `commands` are what the guest's shell does under
-    the kernels that have another one.
+    the kernels that have another one, and `seconds` of the emulator's processor time it may take.
     """
 
     program: str | None
@@ -86,6 +86,7 @@ class Work:
     processes: bool = False
     others: tuple[Path, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
+    seconds: int = TIMEOUT_SECONDS
 
 
 def in_turns(name: str, turn: str) -> tuple[str, tuple[Printed, ...]]:
@@ -230,9 +231,9 @@ def _measured(lab: Lab, work: Work, name: str, boot_number: int) -> Peer:
         out = folder / "measured.json"
         plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
         boot = replace(boot, cpu=cpu_for(lab), instruction_log2_ns=work.instruction_log2_ns)
-        outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        outcome = qemu.run(boot, timeout=work.seconds, plugin=plugin)
         if outcome.timed_out:
-            raise CobnutError(f"{name}: '{work.command}' had not ended after {TIMEOUT_SECONDS} s")
+            raise CobnutError(f"{name}: '{work.command}' had not ended after {work.seconds} s")
         if status := verdict.status(outcome.console, outcome.code):
             raise CobnutError(f"{name}: '{work.command}' ended with status {status}")
         found = written.read(out.read_bytes())
@@ -254,6 +255,7 @@ def _fill(folder: Path, work: Work) -> None:
     for path in work.others:
         shutil.copy2(path, folder / path.name)
     for name, content in work.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
 
 

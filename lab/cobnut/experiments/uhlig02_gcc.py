@@ -27,12 +27,14 @@ def run(lab: Lab) -> Result:
     return compiling.run(lab, PEERS, judge_savings)
 
 
-def judge_savings(peers: Mapping[str, Peer]) -> Iterator[Check]:
+def judge_savings(
+    peers: Mapping[str, Peer], name: str = compiling.NAME, sheet: sheets.Sheet = SHEET
+) -> Iterator[Check]:
     """What programs in small spaces save of what they take in large ones."""
-    large, small = (peers[name].loops[compiling.NAME] for name in (SMALL, ALL))
+    large, small = (peers[peer].loops[name] for peer in (SMALL, ALL))
     for counter, rule in RULES.items():
         before, after = large.count(counter), small.count(counter)
-        yield SHEET.judge(f"saved.{counter}", 1 - after / before, rule, before=before, after=after)
+        yield sheet.judge(f"saved.{counter}", 1 - after / before, rule, before=before, after=after)
 
 
 EXPERIMENT = Experiment(

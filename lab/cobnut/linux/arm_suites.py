@@ -51,7 +51,7 @@ def guest(image: str, patches: Sequence[Path]) -> Guest:
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
             archive = Path(folder) / "initrd"
             # unpacked, it does not fit in memory twice
-            initrd.write(armel.image(image), Extra(f"{SETTING}\n{command}", files), archive, compressed=True)
+            initrd.write(armel.image(image), Extra(f"{SETTING}\n{command}", files), archive, most=0)
             options = f"console={board.PORTS[BOARD.name].console} quiet {OPTIONS}"
             boot = Boot(linux.kernel, (Module(archive),), options, memory_mb=armel.MOST_MB, as_initrd=True)
             return qemu_arm.run(boot, BOARD.name, timeout=cases.LIMIT_SECONDS)

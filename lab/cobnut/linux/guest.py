@@ -15,7 +15,7 @@ from cobnut.errors import CobnutError, unknown
 from cobnut.linux import drivers, images, initrd, native, room, screen, server, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.images import Image
-from cobnut.linux.initrd import MB, Extra
+from cobnut.linux.initrd import MB, Extra, Written
 from cobnut.linux.server import Server
 from cobnut.modules import Module
 
@@ -33,6 +33,8 @@ MOST_SMALL_MB = 256 - 4 - 16
 IN_SLOT = ("server", "all")
 TESTED = ("minimal", "debian", "tools")
 LEAST_MB = 48  # beside the image
+OWN_MB = 24  # of Linux's memory, before any program
+UNLIMITED = "rootfstype=ramfs"
 
 
 @dataclass(frozen=True)
@@ -146,15 +148,23 @@ def prepare(wish: Wish, folder: Path) -> Boot:
     kernel = native.ensure() if wish.kernel == "native" else _server(wish)
     archive = folder / "initrd"
     with room.needed(archive.parent, 0, f"the image {image.name}"):
-        size_mb = initrd.write(image, wish.extra, archive) // MB
-    least_mb = LEAST_MB + size_mb
+        wanted_mb = min(wish.memory_mb or image.memory_mb, MOST_SERVER_MB)
+        written = initrd.write(image, wish.extra, archive, most=(wanted_mb - LEAST_MB) * MB)
+    least_mb = LEAST_MB + written.both // MB
     wish, memory_mb = placed(replace(wish, append=f"{image.append} {wish.append}".strip()), image, least_mb)
+    if "rootfstype=" not in wish.append and not _half_takes(written, memory_mb):
+        wish = replace(wish, append=f"{wish.append} {UNLIMITED}".strip())
     if wish.kernel == "server" and least_mb > MOST_SERVER_MB:
         raise CobnutError(f"the image {image.name} needs {least_mb} MB, and Linux as a server takes {MOST_SERVER_MB}")
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
     cpu = guests.processor(wish.cpu, wish.emulator, image.cpu or Boot.cpu)
     return _boot(wish, kernel, archive, memory_mb, cpu)
+
+
+def _half_takes(written: Written, memory_mb: int) -> bool:
+    """Whether it fits into the usual file system, of half the memory that is left beside Linux and the archive."""
+    return 2 * written.unpacked < (memory_mb - OWN_MB) * MB - written.archive
 
 
 def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:

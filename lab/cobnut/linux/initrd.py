@@ -21,7 +21,7 @@ from cobnut.linux.images import Image
 ARCHIVE = "image.cpio"
 FORMAT = "1"  # another number where rootfs makes something else of the same packages
 MB = 1 << 20
-MOST_PLAIN_MB = 960  # all of it is in the guest's memory, twice while it is unpacked
+MOST_PLAIN_MB = 1920  # of memory, twice while it is unpacked
 MOST_MB = 1024  # of files
 # of ours: in linux/guests, and in the guest
 SCRIPTS = {
@@ -74,16 +74,28 @@ def base(image: Image) -> Path:
     return cache.get(recipe(image), make) / ARCHIVE
 
 
-def write(image: Image, extra: Extra, out: Path, *, compressed: bool = False) -> int:
-    """Writes what a guest with this image gets to `out`, and returns how much memory that takes while it is unpacked.
-    What would be too much for a guest twice is compressed in any case.
+@dataclass(frozen=True)
+class Written:
+    """How many bytes of a guest's memory an archive takes, and what is unpacked of it: both at once for a moment."""
+
+    archive: int
+    unpacked: int
+
+    @property
+    def both(self) -> int:
+        return self.archive + self.unpacked
+
+
+def write(image: Image, extra: Extra, out: Path, *, most: int = MOST_PLAIN_MB * MB) -> Written:
+    """Writes what a guest with this image gets to `out`: compressed if it would take more than `most` bytes of memory
+    otherwise.
     """
     archive = base(image).read_bytes() + cpio.archive(list(_added(image, extra)))
-    size = len(archive)
-    if compressed or size > MOST_PLAIN_MB * MB:
+    unpacked = len(archive)
+    if 2 * unpacked > most:
         archive = gzip.compress(archive, 1, mtime=0)
     out.write_bytes(archive)
-    return size + len(archive)
+    return Written(len(archive), unpacked)
 
 
 def check(extra: Extra) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from cobnut import cache, paths, private_apt
 from cobnut.cache import Recipe
 from cobnut.errors import CobnutError
-from cobnut.linux import cases, compilers, database_suites, kbuild, source
+from cobnut.linux import cases, compilers, database_suites, kbuild, source, strace_suite
 from cobnut.linux.cases import LEFT_OUT, Case, Ended, Guest
 from cobnut.linux.compilers import Tools
 from cobnut.linux.guest import Wish
@@ -311,6 +311,7 @@ SUITES = {
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
         Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
         Suite("python", "Python's", "python", "", nothing, python_cases, 500),
+        Suite("strace", "strace's", "tracing", "strace", strace_suite.folder, strace_suite.cases, 200),
         Suite("sqlite", "SQLite's", "debian", "sqlite3", database_suites.sqlite_folder, sqlite_cases, 300),
         Suite(
             "postgresql",

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""strace's own tests, from Debian's source: scripts that compare what the image's strace says of programs of theirs,
+which are compiled for 32 bits.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from cobnut.linux.cases import Case
+from cobnut.linux.compilers import Tools
+from cobnut.process import run_logged
+
+LOG = "linux-suites.log"
+LIST = "names"  # of the tests, one in each line
+# what their Makefile would say; the strace that they run is the image's
+SETTING = (
+    "STRACE=/usr/bin/strace STRACE_ARCH=i386 STRACE_NATIVE_ARCH=i386 SIZEOF_KERNEL_LONG_T=4 SIZEOF_LONG=4 MIPS_ABI="
+    " srcdir=."
+)
+# whatever libraries this machine has, the tests are the same
+WITHOUT = ("--disable-mpers", "--enable-stacktrace=no", "--without-libselinux")
+NOT_READ = ("*.c", "*.o", "*.a", "*.m4", "*.log", "Makefile*", ".deps")  # by any test
+
+
+def folder(tree: Path, target: Path, tools: Tools) -> None:
+    """The tests, their programs, and the list of their names."""
+    kinds = ("--host=i686-linux-gnu", "--build=x86_64-linux-gnu")
+    run_logged(["env", "-C", str(tree), "sh", "./configure", *kinds, *WITHOUT, f"CC={' '.join(tools.command)}"], LOG)
+    jobs = f"-j{os.cpu_count()}"
+    run_logged(["make", "-C", str(tree), jobs], LOG)
+    tests = tree / "tests"
+    run_logged(["make", "-C", str(tests), jobs, "check", "TESTS="], LOG)
+    show = ["make", "-s", "-C", str(tests), "--eval", "cobnut-list: ; @echo $(TESTS)", "cobnut-list"]
+    names = subprocess.run(show, capture_output=True, text=True, check=True).stdout.split()
+    (target / LIST).write_text("".join(f"{name}\n" for name in names))
+    shutil.copytree(tests, target / "tests", ignore=shutil.ignore_patterns(*NOT_READ))
+    (target / "src").mkdir()
+    shutil.copy(tree / "src" / "strace-log-merge", target / "src")
+    programs = [path for path in (target / "tests").iterdir() if path.is_file() and _is_program(path)]
+    run_logged(["strip", *map(str, programs)], LOG)
+
+
+def _is_program(path: Path) -> bool:
+    with path.open("rb") as opened:
+        return opened.read(4) == b"\x7fELF"
+
+
+def cases(files: Path) -> list[Case]:
+    """One for each script; what it leaves in the folder goes."""
+    command = "cd tests; {} ./run.sh ./{}; status=$?; rm -rf -- {}.dir; exit $status"
+    names = (files / LIST).read_text().split()
+    return [
+        Case(name.removesuffix(".test"), command.format(SETTING, name, name.removesuffix(".test").removesuffix(".gen")))
+        for name in names
+    ]
