@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -44,6 +45,20 @@ static long set(int request, pid_t p, int type, void *to, size_t *bytes)
     return result;
 }
 
+/* Into memory that ends after some of the registers, and out of it. */
+static void cut(pid_t p, struct user_regs_struct *all)
+{
+    char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct user_regs_struct *some = (void *)(two + 4096 - 20), after;
+
+    munmap(two + 4096, 4096);
+    CHECK("not into less memory", ptrace(PTRACE_GETREGS, p, 0, some) == -1 && errno == EFAULT);
+    CHECK("what fits is there", !memcmp(some, all, 20));
+    CHECK("not out of less memory", ptrace(PTRACE_SETREGS, p, 0, some) == -1 && errno == EFAULT);
+    CHECK("not into the kernel's", ptrace(PTRACE_GETREGS, p, 0, (void *)-4096) == -1 && errno == EFAULT);
+    CHECK("they are as they were", !ptrace(PTRACE_GETREGS, p, 0, &after) && !memcmp(&after, all, sizeof(after)));
+}
+
 static void registers(void)
 {
     struct user_regs_struct by_name, by_type;
@@ -56,6 +71,7 @@ static void registers(void)
     ptrace(PTRACE_GETREGS, p, 0, &by_name);
     CHECK("general registers by type", !set(PTRACE_GETREGSET, p, NT_PRSTATUS, &by_type, &bytes) &&
                                            bytes == sizeof(by_type) && !memcmp(&by_name, &by_type, bytes));
+    cut(p, &by_name);
     bytes = 8;
     CHECK("a part of them", !set(PTRACE_GETREGSET, p, NT_PRSTATUS, &by_type, &bytes) && bytes == 8);
     by_type.ebx ^= 1;

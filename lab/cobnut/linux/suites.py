@@ -29,7 +29,7 @@ SSH = SCRIPTS / "ssh.sh"  # of two of them
 # functions of these that others call
 HELPERS = (
     *("ask", "rhino", "page", "within", "with_root", "small_root", "a_group", "container", "nspawned"),
-    *("by_r", "by_octave", "film", "pages"),
+    *("by_r", "by_octave", "film", "pages", "share", "clean", "found", "mailbox"),
 )
 REPORTS = paths.BUILD / "reports" / "suites"
 LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
@@ -90,7 +90,7 @@ def busybox_cases(files: Path) -> list[Case]:
 # of the kernel's own tests, by folders of tools/testing/selftests: single programs that need no modules, no devices and
 # no other machine. In `x86` those for 32 bits.
 KERNEL_TESTS: Mapping[str, tuple[str, ...]] = {
-    "breakpoints": ("breakpoint_test", "step_after_suspend_test"),
+    "breakpoints": ("breakpoint_test",),
     "clone3": ("clone3", "clone3_clear_sighand", "clone3_set_tid", "clone3_cap_checkpoint_restore"),
     "core": ("close_range_test",),
     "exec": ("non-regular", "recursion-depth", "load_address", "null-argv"),
@@ -301,6 +301,7 @@ SUITES = {
         _scripted("languages", "other languages", 300),
         _scripted("java", "Java", 300, shell="sh"),
         _scripted("services", "servers, file systems, containers", 120),
+        _scripted("shares", "servers of shares and directories, repositories, allocators, OCaml", 300),
         _scripted("system", "facilities of the kernel's", 120),
         _scripted("mathematics", "algebra, numbers and solvers", 300),
         _scripted("media", "pictures, sounds and pages", 300),
@@ -309,7 +310,7 @@ SUITES = {
         _scripted("browsers", "browsers, and programs in QEMU", 300),
         Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
         Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
-        Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
+        Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 200),
         Suite("python", "Python's", "python", "", nothing, python_cases, 500),
         Suite("strace", "strace's", "tracing", "strace", strace_suite.folder, strace_suite.cases, 200),
         Suite("sqlite", "SQLite's", "debian", "sqlite3", database_suites.sqlite_folder, sqlite_cases, 300),

@@ -6,6 +6,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/irqflags.h>
+#include <linux/sched/clock.h>
 #include <linux/spinlock.h>
 #include <asm/thread_info.h>
 #include <os.h>
@@ -38,6 +39,12 @@ static u64 now(void)
 }
 
 long long os_nsecs(void)
+{
+	return now() * 1000;
+}
+
+/* Of the scheduler, and so of what a process has run; the usual one is that of ticks. */
+unsigned long long notrace sched_clock(void)
 {
 	return now() * 1000;
 }
