@@ -165,15 +165,15 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
     (files / "there").symlink_to("below/tool")
     os.mkfifo(files / "fifo")
     out = tmp_path / "initrd"
-    size = initrd.write(images.find("minimal"), Extra("echo 'x'; exit 3", files), out)
+    size = initrd.write(images.find("minimal"), Extra("echo 'x'; exit 3", files), out, most=MB)
     assert size.archive == size.unpacked == out.stat().st_size and size.archive % cpio.ALIGNMENT == 0
     root = extracted(out.read_bytes(), tmp_path / "root")
     assert (root / "etc/cobnut/run").read_text() == "echo 'x'; exit 3\n"
     assert os.access(root / "files/below/tool", os.X_OK) and os.readlink(root / "files/there") == "below/tool"
     assert not (root / "files/fifo").exists() and os.access(root / "init", os.X_OK)
-    initrd.write(images.find("minimal"), Extra(), out)
+    initrd.write(images.find("minimal"), Extra(), out, most=MB)
     assert not (extracted(out.read_bytes(), tmp_path / "plain") / "etc/cobnut/run").exists()
-    initrd.write(images.find("desktop"), Extra(), out)
+    initrd.write(images.find("desktop"), Extra(), out, most=MB)
     root = extracted(out.read_bytes(), tmp_path / "desktop")
     for place, name in images.find("desktop").files:
         assert (root / place).read_bytes() == (images.FOLDER / name).read_bytes()

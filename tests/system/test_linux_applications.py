@@ -12,7 +12,7 @@ from guest_programs import GUESTS
 
 from cobnut import linux_guest
 from cobnut.emulators import qemu
-from cobnut.experiments import compiling
+from cobnut.experiments import compiling, linux_programs
 from cobnut.linux import fastcgi, guest
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS, run_cobnut
@@ -73,9 +73,7 @@ def test_a_database_has_the_right_rows(tmp_path, small):
 
 def test_this_kernel_is_made_as_natively(tmp_path):
     """A part of it; `./cobnut run uhlig02/make` builds more."""
-    for name, content in compiling.tree().items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
+    linux_programs.write_files(tmp_path, compiling.tree())
     command = "make -s FOLDERS=boot && md5sum kernel.o"
     placements = (["--kernel", "native"], ["--small", "none"], ["--small", "server"], ["--small", "all"])
     words = ["--image", compiling.MAKER, "--files", str(tmp_path), "--run", command]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from cobnut import paths, tables
 from cobnut.checks import Check
 from cobnut.experiments import Lab, linux_programs
-from cobnut.experiments.linux_programs import BEGIN, COUNTED, END, WARMUP, Peer, Printed, Work
+from cobnut.experiments.linux_programs import COUNTED, WARMUP, Peer, Work
 from cobnut.linux import images
 from cobnut.results import Result, Series
 
@@ -43,20 +43,10 @@ def measure_tree(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
     """
     folders = " ".join(FOLDERS[: lab.settings["folders"]])
     part = f"SOURCES={QUICK_SOURCE} ASSEMBLY=" if lab.quick else f"FOLDERS='{folders}'"
-    command = (
-        f"echo {BEGIN}; cat kernel/*/* kernel/*/*/* /usr/bin/* /usr/lib/gcc/*/*/cc1* >/dev/null;"
-        f" echo {BEGIN}; make -s {part} || exit 1;"
-        f" echo {END}; echo {SUM}$(md5sum <kernel.o)"
-    )
-    work = Work(
-        None,
-        command,
-        (Printed(TREE, BEGIN, END),),
-        WARMUP,
-        files=tree(),
-        image=MAKER,
-        seconds=TREE_SECONDS,
-    )
+    read = "cat kernel/*/* kernel/*/*/* /usr/bin/* /usr/lib/gcc/*/*/cc1* >/dev/null"
+    turns, loops = linux_programs.in_turns(TREE, f"make -s {part} || exit 1", first=read)
+    command = f"{turns}; echo {SUM}$(md5sum <kernel.o)"
+    work = Work(None, command, loops, WARMUP, files=tree(), image=MAKER, seconds=TREE_SECONDS)
     return linux_programs.measure(lab, work, peers)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from cobnut import published, sheets, tables
 from cobnut.checks import Check, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
-from cobnut.experiments.linux_programs import ALL, NATIVE, SMALL, Peer, Printed, Work
+from cobnut.experiments.linux_programs import ALL, NATIVE, SMALL, WARMUP, Peer, Work
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -17,8 +17,6 @@ SHEET = sheets.beside(__file__)
 PEERS = (NATIVE, SMALL, ALL)
 NAME, FILE = "catwc", "text"
 PIPES = "/proc/sys/fs/pipe-user-pages-soft"  # a user who has more pages in pipes gets new ones of two pages only
-BEGIN, END = "the next one", "that was all"
-WARMUP = 1  # pipelines before the measured one
 MB = 1_000_000
 SEED = 1
 COUNTED = {
@@ -40,10 +38,10 @@ SAVED = {
 def run(lab: Lab) -> Result:
     """Boots each kernel with the pipeline, twice: the second time it is measured."""
     pipeline = " | ".join([f"cat {FILE}", *["cat"] * (lab.settings["cats"] - 1), "wc"])
-    turns = f"for turn in 1 2; do echo {BEGIN}; {pipeline}; done; echo {END}"
+    turns, loops = linux_programs.in_turns(NAME, pipeline)
     command = f"echo 1 > {PIPES}; su user -c '{turns}'"
     size = lab.settings["kilobytes"] * 1000
-    work = Work(None, command, (Printed(NAME, BEGIN, END),), WARMUP, files={FILE: text(size)})
+    work = Work(None, command, loops, WARMUP, files={FILE: text(size)})
     peers = linux_programs.measure(lab, work, PEERS)
     checks = list(judge_savings(peers))
     checks += linux_programs.judge_peers(peers, 1)

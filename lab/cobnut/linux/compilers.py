@@ -3,11 +3,13 @@
 installed, for it would take away what compiles for 32-bit PCs (gcc-multilib conflicts with it), but unpacked.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import cache, packages, private_apt
 from cobnut.cache import Recipe
+from cobnut.process import run_logged
 
 OPTIONS = ("-O1", "-w", "-D_GNU_SOURCE")
 CROSS = (
@@ -15,6 +17,7 @@ CROSS = (
     *("libc6-dev-armel-cross", "libgcc-12-dev-armel-cross", "libgcc-s1-armel-cross", "linux-libc-dev-armel-cross"),
 )
 LOG = "linux-suites.log"
+KINDS = ("--host=i686-linux-gnu", "--build=x86_64-linux-gnu")
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,16 @@ def for_armel() -> Tools:
     found = (f"LD_LIBRARY_PATH={folder / 'usr/lib/x86_64-linux-gnu'}", f"PATH={folder / 'usr/bin'}:/usr/bin:/bin")
     gcc = str(folder / "usr/bin/arm-linux-gnueabi-gcc-12")
     return Tools(("env", *found, gcc, f"--sysroot={folder}", *OPTIONS), "armel", "arm-linux-gnueabi")
+
+
+def configure(tree: Path, compiler: str, *words: str) -> None:
+    """Configures a source package for 32-bit PCs."""
+    run_logged(["env", "-C", str(tree), "sh", "./configure", *KINDS, *words, f"CC={compiler}"], LOG)
+
+
+def make(tree: Path, *words: str) -> None:
+    """Makes what the words name, by all processors."""
+    run_logged(["make", "-C", str(tree), f"-j{os.cpu_count()}", *words], LOG)
 
 
 def _unpack(target: Path) -> None:

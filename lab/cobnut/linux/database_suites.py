@@ -3,7 +3,6 @@
 SQLite in it, PostgreSQL's a library with functions that the tests call.
 """
 
-import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -11,11 +10,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cobnut import paths, private_apt
+from cobnut.linux import compilers
 from cobnut.linux.cases import Case
-from cobnut.linux.compilers import Tools
+from cobnut.linux.compilers import LOG, Tools
 from cobnut.process import run_logged
 
-LOG = "linux-suites.log"
 COMPILER = ("gcc", "-m32", "-O1", "-w")
 LIBRARIES = "usr/lib/i386-linux-gnu"
 TCL = ("libtcl8.6", "tcl8.6", "tcl8.6-dev", "zlib1g", "zlib1g-dev")
@@ -34,12 +33,10 @@ def sqlite_folder(tree: Path, target: Path, _: Tools) -> None:
     # Tcl's own shell for 32 bits makes sources, so that the machine needs none
     shell = f"env LD_LIBRARY_PATH={libraries}:{more} TCL_LIBRARY={root / TCL_SCRIPTS} {root / 'usr/bin/tclsh8.6'}"
     compiler = f"{' '.join(COMPILER)} -I{root / 'usr/include/tcl8.6'}"
-    kinds = ("--host=i686-linux-gnu", "--build=x86_64-linux-gnu")
-    words = (*kinds, f"--with-tcl={libraries / 'tcl8.6'}", "--disable-shared", "--disable-readline", f"CC={compiler}")
-    run_logged(["env", "-C", str(tree), "sh", "./configure", *words], LOG)
+    words = (f"--with-tcl={libraries / 'tcl8.6'}", "--disable-shared", "--disable-readline")
+    compilers.configure(tree, compiler, *words)
     linked = f"LIBTCL=-L{libraries} -ltcl8.6 -lz -Wl,-rpath-link,{more}"
-    make = ["make", "-C", str(tree), f"-j{os.cpu_count()}", f"TCLSH_CMD={shell}", linked, "BCC=gcc", TESTFIXTURE]
-    run_logged(make, LOG)
+    compilers.make(tree, f"TCLSH_CMD={shell}", linked, "BCC=gcc", TESTFIXTURE)
     shutil.copy(tree / TESTFIXTURE, target)
     for path in libraries.glob("libtcl8.6.so*"):
         shutil.copy(path, target, follow_symlinks=False)

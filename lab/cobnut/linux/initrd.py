@@ -21,7 +21,6 @@ from cobnut.linux.images import Image
 ARCHIVE = "image.cpio"
 FORMAT = "1"  # another number where rootfs makes something else of the same packages
 MB = 1 << 20
-MOST_PLAIN_MB = 1920  # of memory, twice while it is unpacked
 MOST_MB = 1024  # of files
 # of ours: in linux/guests, and in the guest
 SCRIPTS = {
@@ -86,7 +85,7 @@ class Written:
         return self.archive + self.unpacked
 
 
-def write(image: Image, extra: Extra, out: Path, *, most: int = MOST_PLAIN_MB * MB) -> Written:
+def write(image: Image, extra: Extra, out: Path, *, most: int) -> Written:
     """Writes what a guest with this image gets to `out`: compressed if it would take more than `most` bytes of memory
     otherwise.
     """

@@ -3,16 +3,15 @@
 which are compiled for 32 bits.
 """
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
+from cobnut.linux import compilers
 from cobnut.linux.cases import Case
-from cobnut.linux.compilers import Tools
+from cobnut.linux.compilers import LOG, Tools
 from cobnut.process import run_logged
 
-LOG = "linux-suites.log"
 LIST = "names"  # of the tests, one in each line
 # what their Makefile would say; the strace that they run is the image's
 SETTING = (
@@ -27,12 +26,10 @@ NOT_READ = ("*.c", "*.o", "*.a", "*.m4", "*.log", "Makefile*", ".deps")  # by an
 
 def folder(tree: Path, target: Path, tools: Tools) -> None:
     """The tests but for those of OF_ALL, their programs, and the list of their names."""
-    kinds = ("--host=i686-linux-gnu", "--build=x86_64-linux-gnu")
-    run_logged(["env", "-C", str(tree), "sh", "./configure", *kinds, *WITHOUT, f"CC={' '.join(tools.command)}"], LOG)
-    jobs = f"-j{os.cpu_count()}"
-    run_logged(["make", "-C", str(tree), jobs], LOG)
+    compilers.configure(tree, " ".join(tools.command), *WITHOUT)
+    compilers.make(tree)
     tests = tree / "tests"
-    run_logged(["make", "-C", str(tests), jobs, "check", "TESTS="], LOG)
+    compilers.make(tests, "check", "TESTS=")
     show = ["make", "-s", "-C", str(tests), "--eval", "cobnut-list: ; @echo $(TESTS)", "cobnut-list"]
     found = subprocess.run(show, capture_output=True, text=True, check=True).stdout.split()
     names = [name for name in found if not any(word in (tests / name).read_text() for word in OF_ALL)]

@@ -18,7 +18,7 @@ from cobnut.cache import Recipe
 from cobnut.errors import CobnutError
 from cobnut.linux import cases, compilers, database_suites, kbuild, source, strace_suite
 from cobnut.linux.cases import LEFT_OUT, Case, Ended, Guest
-from cobnut.linux.compilers import Tools
+from cobnut.linux.compilers import LOG, Tools
 from cobnut.linux.guest import Wish
 from cobnut.process import run_logged
 
@@ -204,7 +204,7 @@ def kernel_folder(_: Path, target: Path, tools: Tools) -> None:
         parts = [f"{source.PACKAGE}/{part}" for part in ("tools/testing/selftests", "mm", "arch/x86/include/asm")]
         run_logged(
             ["tar", "-xf", str(given.archive), "-C", str(tree), "--strip-components=1", "--no-same-owner", *parts],
-            "linux-suites.log",
+            LOG,
         )
         libraries = _libraries(Path(name) / "libraries", tools)
         tests, missing = tree / "tools/testing/selftests", []
@@ -226,7 +226,7 @@ def kernel_folder(_: Path, target: Path, tools: Tools) -> None:
 def _libraries(folder: Path, tools: Tools) -> tuple[str, ...]:
     """What a compiler is told of DEVELOPMENT, unpacked to `folder`."""
     with private_apt.lists("libraries for the kernel's tests", architecture=tools.architecture) as apt:
-        private_apt.unpack(apt.download(*DEVELOPMENT), folder, database_suites.LOG)
+        private_apt.unpack(apt.download(*DEVELOPMENT), folder, LOG)
     return (
         f"-I{folder / 'usr/include'}",
         f"-L{folder / 'usr/lib' / tools.libraries}",
@@ -432,7 +432,7 @@ def _unpacked(name: str, files: list[Path], tree: Path) -> Path:
     tree.mkdir()
     for pattern, options in ((r"\.orig\.tar\.\w+$", ("--strip-components=1",)), (r"\.debian\.tar\.\w+$", ())):
         for archive in [path for path in files if re.search(pattern, path.name)]:
-            run_logged(["tar", "-xf", str(archive), "-C", str(tree), "--no-same-owner", *options], "linux-suites.log")
+            run_logged(["tar", "-xf", str(archive), "-C", str(tree), "--no-same-owner", *options], LOG)
     if not any(tree.iterdir()):
         raise CobnutError(f"Debian's source of {name} has no archive that is known")
     return tree
@@ -440,4 +440,4 @@ def _unpacked(name: str, files: list[Path], tree: Path) -> Path:
 
 def _compile(tools: Tools, program: Path, target: Path, *words: str) -> None:
     command = [*tools.command, f"-I{program.parent}", "-o", str(target), str(program), *words, *LIBRARIES]
-    run_logged(command, "linux-suites.log")
+    run_logged(command, LOG)

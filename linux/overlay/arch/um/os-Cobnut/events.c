@@ -46,7 +46,7 @@ long long os_nsecs(void)
 /* Of the scheduler, and so of what a process has run; the usual one is that of ticks. */
 unsigned long long notrace sched_clock(void)
 {
-	return now() * 1000;
+	return os_nsecs();
 }
 
 long long os_persistent_clock_emulation(void)
