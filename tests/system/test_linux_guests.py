@@ -11,7 +11,16 @@ from guest_programs import GUESTS, compiled
 from conftest import run_cobnut
 
 # programs, and how many checks at least they have
-CHECKS = {"frames": 32, "calls": 21, "traced": 14, "handlers": 13, "segments": 21, "layout": 27, "layout-pie": 27}
+CHECKS = {
+    "frames": 32,
+    "calls": 21,
+    "clock": 17,
+    "traced": 14,
+    "handlers": 13,
+    "segments": 21,
+    "layout": 27,
+    "layout-pie": 27,
+}
 # calls that are not what they are natively (docs/linux-server.md says why): nearly all that are not there
 DIFFERENT = {
     87: "swapon",
@@ -63,6 +72,7 @@ def test_what_programs_may_rely_on(programs, words):
     for name in CHECKS:
         assert f"{name} 0" in said.splitlines(), said
     assert said.count("ok: ") >= sum(CHECKS.values()), said
+    assert "source tsc" in said or "native" in words, said
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,9 @@ void cobnut_load_debug(struct task_struct *task);
 unsigned long cobnut_debug_status(struct task_struct *task);
 bool cobnut_before_instruction(struct task_struct *task, unsigned long status);
 
+/* clock.c */
+void clock_start(void);
+
 /* events.c */
 enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2, PENDING_BLOCK = 4, PENDING_NET = 8,
        PENDING_SCREEN = 16, PENDING_INPUT = 32 };

@@ -6,7 +6,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/irqflags.h>
-#include <linux/sched/clock.h>
+#include <linux/math64.h>
 #include <linux/spinlock.h>
 #include <asm/thread_info.h>
 #include <os.h>
@@ -25,34 +25,10 @@ EXPORT_SYMBOL(signals_pending);
 volatile int main_waits;
 
 static unsigned char stack[4096] __aligned(16);
-static volatile u64 deadline = NEVER, interval;	/* in microseconds of the microkernel's clock */
+static volatile u64 deadline = NEVER, interval;	/* in nanoseconds of the clock */
 static volatile u64 sleeps_until;		/* the events thread does */
 static char ring[CONSOLE_ROOM];
 static volatile unsigned int ring_in, ring_out;
-
-static u64 now(void)
-{
-	L4_Word_t low, high;
-
-	__L4_Raw_SystemClock(&low, &high);
-	return (u64)high << 32 | low;
-}
-
-long long os_nsecs(void)
-{
-	return now() * 1000;
-}
-
-/* Of the scheduler, and so of what a process has run; the usual one is that of ticks. */
-unsigned long long notrace sched_clock(void)
-{
-	return os_nsecs();
-}
-
-long long os_persistent_clock_emulation(void)
-{
-	return server_boot->time * 1000000000ll + os_nsecs();
-}
 
 static void set_deadline(u64 at)
 {
@@ -65,15 +41,15 @@ static void set_deadline(u64 at)
 
 int os_timer_set_interval(unsigned long long ns)
 {
-	interval = ns / 1000;
-	set_deadline(now() + interval);
+	interval = ns;
+	set_deadline(os_nsecs() + ns);
 	return 0;
 }
 
 int os_timer_one_shot(unsigned long long ns)
 {
 	interval = 0;
-	set_deadline(now() + ns / 1000 + 1);
+	set_deadline(os_nsecs() + ns);
 	return 0;
 }
 
@@ -151,11 +127,11 @@ static void main_has_crashed(bool exception)
 
 static L4_Time_t until(u64 at)
 {
-	const u64 t = now();
+	const s64 ns = at - os_nsecs();
 
 	if (at == NEVER)
 		return L4_Never;
-	return L4_TimePeriod(at > t ? at - t : 1);
+	return L4_TimePeriod(ns > 0 ? div_u64(ns, NSEC_PER_USEC) + 1 : 1);
 }
 
 /* The server's threads, whose ids are local here, and root's: messages of all others are ignored. */
@@ -201,7 +177,7 @@ static void events(void)
 			else if (L4_Label(tag) == X2_EXCEPTION)
 				main_has_crashed(true);
 		}
-		if (now() >= deadline) {
+		if (os_nsecs() >= deadline) {
 			deadline = interval ? deadline + interval : NEVER;
 			note(PENDING_TIMER);
 		}

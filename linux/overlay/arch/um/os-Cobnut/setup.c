@@ -130,6 +130,7 @@ void __init cobnut_start(const struct server_boot *boot)
 {
 	server_boot = boot;
 	x2_init();
+	clock_start();
 	main_thread = L4_Myself();
 	L4_Accept(L4_UntypedWordsAcceptor);
 	L4_Set_ExceptionHandler((L4_ThreadId_t){ .raw = boot->events });

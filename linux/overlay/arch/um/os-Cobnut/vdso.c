@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page by which programs call the kernel without an int (vdso-code.S): one for all, mapped into each
- * where there is room, as on the processor's own kernel.
+ * The page by which programs call the kernel without an int (vdso-code.S) and read the clock without
+ * a call (vdso-clock.c): one for all, mapped into each where there is room, as on the processor's
+ * own kernel. Before the code are two pages for what it reads: Linux's data, which it writes
+ * at each tick, or, in a time namespace, that namespace's offsets and then Linux's data.
  */
 #include <linux/binfmts.h>
 #include <linux/elf.h>
 #include <linux/init.h>
 #include <linux/mm.h>
+#include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/time_namespace.h>
 #include <linux/uaccess.h>
+#include <vdso/datapage.h>
 #include <asm/mmu_context.h>
 #include <skas.h>
 #include "cobnut.h"
 #include "process.h"
 #include "vdso.h"
 
-#define JMP_SHORT	0xEB
+#define JMP_SHORT	((char)0xEB)
+#define DATA_SIZE	(2 * PAGE_SIZE)	/* as vdso.lds */
+#define IMAGE_PAGES	2	/* of code the first; in the second are the names of sections, for debuggers */
+#define IMAGE_SIZE	(IMAGE_PAGES * PAGE_SIZE)
 
 extern const char vdso_start[], vdso_end[];
 
-static struct page *pages[2];
+static char image[IMAGE_SIZE] __page_aligned_bss;
+static struct page *pages[IMAGE_PAGES + 1];
+static union {
+	struct vdso_data data[CS_BASES];
+	char page[PAGE_SIZE];
+} data_page __page_aligned_data;
+struct vdso_data *const cobnut_vdso_data = data_page.data;
 
 /* A program that moves it makes its calls from there, and this one returns there if it came from it. */
 static int moved(const struct vm_special_mapping *mapping, struct vm_area_struct *vma)
@@ -34,40 +47,73 @@ static int moved(const struct vm_special_mapping *mapping, struct vm_area_struct
 	return 0;
 }
 
-static const struct vm_special_mapping mapping = {
+static const struct vm_special_mapping code = {
 	.name = "[vdso]", .pages = pages, .mremap = moved,
+};
+
+static vm_fault_t data_fault(const struct vm_special_mapping *mapping, struct vm_area_struct *vma,
+			     struct vm_fault *fault)
+{
+	/* ptrace and the like have no business here: the mapping is none of memory (VM_IO) */
+	struct page *offsets = current->nsproxy->time_ns->vvar_page;
+	unsigned long frame = PFN_DOWN(__pa(&data_page));
+
+	if (fault->pgoff > (offsets ? 1 : 0))
+		return VM_FAULT_SIGBUS;
+	if (offsets && !fault->pgoff)
+		frame = page_to_pfn(offsets);
+	return vmf_insert_pfn(vma, fault->address, frame);
+}
+
+static const struct vm_special_mapping data = {
+	.name = "[vvar]", .fault = data_fault,
 };
 
 static int __init vdso_init(void)
 {
-	pages[0] = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	if (!pages[0])
-		return -ENOMEM;
-	memcpy(page_address(pages[0]), vdso_start, vdso_end - vdso_start);
+	int i;
+
+	if (vdso_end - vdso_start > IMAGE_SIZE)
+		return -ENOEXEC;
+	memcpy(image, vdso_start, vdso_end - vdso_start);
+	for (i = 0; i < IMAGE_PAGES; i++)
+		pages[i] = virt_to_page(image + i * PAGE_SIZE);
 	return 0;
 }
 subsys_initcall(vdso_init);
 
+static int install(struct mm_struct *mm, unsigned long address)
+{
+	const unsigned long code_at = address + DATA_SIZE;
+	struct vm_area_struct *vma;
+
+	vma = _install_special_mapping(mm, code_at, IMAGE_SIZE,
+				       VM_READ | VM_EXEC | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC,
+				       &code);
+	if (IS_ERR(vma))
+		return PTR_ERR(vma);
+	vma = _install_special_mapping(mm, address, DATA_SIZE,
+				       VM_READ | VM_MAYREAD | VM_IO | VM_DONTDUMP | VM_PFNMAP, &data);
+	if (IS_ERR(vma)) {
+		do_munmap(mm, code_at, IMAGE_SIZE, NULL);
+		return PTR_ERR(vma);
+	}
+	mm->context.id.vdso = code_at;
+	return 0;
+}
+
 int arch_setup_additional_pages(struct linux_binprm *bprm, int uses_interp)
 {
 	struct mm_struct *mm = current->mm;
-	struct vm_area_struct *vma;
 	unsigned long address;
+	int error;
 
 	if (mmap_write_lock_killable(mm))
 		return -EINTR;
-	address = get_unmapped_area(NULL, 0, PAGE_SIZE, 0, 0);
-	if (!IS_ERR_VALUE(address)) {
-		vma = _install_special_mapping(mm, address, PAGE_SIZE,
-					       VM_READ | VM_EXEC | VM_MAYREAD | VM_MAYWRITE |
-					       VM_MAYEXEC, &mapping);
-		if (IS_ERR(vma))
-			address = PTR_ERR(vma);
-		else
-			mm->context.id.vdso = address;
-	}
+	address = get_unmapped_area(NULL, 0, DATA_SIZE + IMAGE_SIZE, 0, 0);
+	error = IS_ERR_VALUE(address) ? (int)address : install(mm, address);
 	mmap_write_unlock(mm);
-	return IS_ERR_VALUE(address) ? (int)address : 0;
+	return error;
 }
 
 /*
@@ -82,19 +128,28 @@ bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 	if (!vdso || gp[HOST_IP] != vdso + VDSO_SYSENTER ||
 	    get_user(gp[HOST_BP], (unsigned long __user *)(gp[HOST_SP] + VDSO_FRAME)))
 		return false;
-	*(unsigned char *)(page_address(pages[0]) + VDSO_BRANCH) = JMP_SHORT;
+	image[VDSO_BRANCH] = JMP_SHORT;
 	gp[HOST_SP] += VDSO_FRAME;
 	gp[HOST_IP] = vdso + VDSO_BACK - INT_LENGTH;
 	return true;
 }
 
-/* Time namespaces change what calls say; the page has no clock that would have to be told. */
 struct vdso_data *arch_get_vdso_data(void *page)
 {
 	return page;
 }
 
+/* What a process has of the data is another's now: it is to fault again. */
 int vdso_join_timens(struct task_struct *task, struct time_namespace *namespace)
 {
+	struct mm_struct *mm = task->mm;
+	VMA_ITERATOR(areas, mm, 0);
+	struct vm_area_struct *vma;
+
+	mmap_read_lock(mm);
+	for_each_vma(areas, vma)
+		if (vma_is_special_mapping(vma, &data))
+			zap_page_range(vma, vma->vm_start, vma->vm_end - vma->vm_start);
+	mmap_read_unlock(mm);
 	return 0;
 }

@@ -3,11 +3,11 @@
 #define __COBNUT_VDSO_H
 
 /* offsets in the image of what vdso-code.S has */
-#define VDSO_ENTRY	0x800	/* as asm/elf.h */
-#define VDSO_BRANCH	0x80C	/* "jae" to the int */
-#define VDSO_SYSENTER	0x81A
-#define VDSO_LRET	0x81C
-#define VDSO_BACK	0x822	/* behind the int */
+#define VDSO_ENTRY	0x600	/* as asm/elf.h */
+#define VDSO_BRANCH	0x60C	/* "jae" to the int */
+#define VDSO_SYSENTER	0x61A
+#define VDSO_LRET	0x61C
+#define VDSO_BACK	0x622	/* behind the int */
 
 #define VDSO_FRAME	8	/* bytes of what lret takes */
 
