@@ -4,6 +4,7 @@ knows the microkernel reaches no other thread.
 """
 
 import hashlib
+from datetime import UTC, datetime
 
 import pytest
 from guest_programs import GUESTS, compiled
@@ -101,6 +102,15 @@ def test_facilities_are_what_they_are_natively():
     numbers = "".join(f"{n}\n" for n in range(1, 20001)).encode()
     expected = f"disk {hashlib.md5(numbers).hexdigest()}  -"
     assert [expected if line == "disk None" else line for line in native] == server
+
+
+def test_the_date_is_the_machines():
+    """The emulator's clock is this machine's: the day is that of the boot or of the end."""
+    days = [datetime.now(UTC).date().isoformat()]
+    done = run_cobnut("linux", "--run", "date -u +%Y-%m-%d")
+    days.append(datetime.now(UTC).date().isoformat())
+    assert done.returncode == 0, done.stderr
+    assert set(days) & set(done.stdout.split()), done.stdout
 
 
 def test_every_call_comes_back_as_it_does_natively(tmp_path):

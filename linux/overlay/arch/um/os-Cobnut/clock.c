@@ -43,7 +43,7 @@ unsigned long long notrace sched_clock(void)
 
 long long os_persistent_clock_emulation(void)
 {
-	return server_boot->time * NSEC_PER_SEC + os_nsecs();
+	return (u64)server_boot->time * NSEC_PER_SEC + os_nsecs();
 }
 
 void __init clock_start(void)
