@@ -21,18 +21,10 @@ unsigned int os_clock_khz;
 static u64 begin_ticks, begin_ns;
 static u32 mult, shift;
 
-unsigned long long notrace os_clock_ticks(void)
-{
-	u64 ticks;
-
-	asm volatile("rdtsc" : "=A" (ticks));
-	return ticks;
-}
-
 /* since the microkernel's start */
 long long notrace os_nsecs(void)
 {
-	return begin_ns + mul_u64_u32_shr(os_clock_ticks() - begin_ticks, mult, shift);
+	return begin_ns + mul_u64_u32_shr(clock_ticks() - begin_ticks, mult, shift);
 }
 
 /* Of the scheduler, and so of what a process has run; the usual one is that of ticks. */
@@ -54,5 +46,5 @@ void __init clock_start(void)
 	clocks_calc_mult_shift(&mult, &shift, os_clock_khz, NSEC_PER_MSEC, ROOM_S * MSEC_PER_SEC);
 	__L4_Raw_SystemClock(&low, &high);
 	begin_ns = ((u64)high << 32 | low) * NSEC_PER_USEC;
-	begin_ticks = os_clock_ticks();
+	begin_ticks = clock_ticks();
 }

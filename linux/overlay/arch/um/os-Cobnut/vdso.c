@@ -7,7 +7,6 @@
  */
 #include <linux/binfmts.h>
 #include <linux/elf.h>
-#include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
@@ -22,13 +21,10 @@
 
 #define JMP_SHORT	((char)0xEB)
 #define DATA_SIZE	(2 * PAGE_SIZE)	/* as vdso.lds */
-#define IMAGE_PAGES	2	/* of code the first; in the second are the names of sections, for debuggers */
-#define IMAGE_SIZE	(IMAGE_PAGES * PAGE_SIZE)
+#define IMAGE_SIZE	((unsigned long)(vdso_end - vdso_start))	/* of code the first page */
 
-extern const char vdso_start[], vdso_end[];
+extern char vdso_start[], vdso_end[];
 
-static char image[IMAGE_SIZE] __page_aligned_bss;
-static struct page *pages[IMAGE_PAGES + 1];
 static union {
 	struct vdso_data data[CS_BASES];
 	char page[PAGE_SIZE];
@@ -47,8 +43,20 @@ static int moved(const struct vm_special_mapping *mapping, struct vm_area_struct
 	return 0;
 }
 
+static vm_fault_t code_fault(const struct vm_special_mapping *mapping, struct vm_area_struct *vma,
+			     struct vm_fault *fault)
+{
+	const unsigned long offset = fault->pgoff << PAGE_SHIFT;
+
+	if (offset >= IMAGE_SIZE)
+		return VM_FAULT_SIGBUS;
+	fault->page = virt_to_page(vdso_start + offset);
+	get_page(fault->page);
+	return 0;
+}
+
 static const struct vm_special_mapping code = {
-	.name = "[vdso]", .pages = pages, .mremap = moved,
+	.name = "[vdso]", .fault = code_fault, .mremap = moved,
 };
 
 static vm_fault_t data_fault(const struct vm_special_mapping *mapping, struct vm_area_struct *vma,
@@ -68,19 +76,6 @@ static vm_fault_t data_fault(const struct vm_special_mapping *mapping, struct vm
 static const struct vm_special_mapping data = {
 	.name = "[vvar]", .fault = data_fault,
 };
-
-static int __init vdso_init(void)
-{
-	int i;
-
-	if (vdso_end - vdso_start > IMAGE_SIZE)
-		return -ENOEXEC;
-	memcpy(image, vdso_start, vdso_end - vdso_start);
-	for (i = 0; i < IMAGE_PAGES; i++)
-		pages[i] = virt_to_page(image + i * PAGE_SIZE);
-	return 0;
-}
-subsys_initcall(vdso_init);
 
 static int install(struct mm_struct *mm, unsigned long address)
 {
@@ -128,7 +123,7 @@ bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 	if (!vdso || gp[HOST_IP] != vdso + VDSO_SYSENTER ||
 	    get_user(gp[HOST_BP], (unsigned long __user *)(gp[HOST_SP] + VDSO_FRAME)))
 		return false;
-	image[VDSO_BRANCH] = JMP_SHORT;
+	vdso_start[VDSO_BRANCH] = JMP_SHORT;
 	gp[HOST_SP] += VDSO_FRAME;
 	gp[HOST_IP] = vdso + VDSO_BACK - INT_LENGTH;
 	return true;

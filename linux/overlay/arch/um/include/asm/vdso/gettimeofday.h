@@ -6,6 +6,7 @@
 #ifndef __UM_VDSO_GETTIMEOFDAY_H
 #define __UM_VDSO_GETTIMEOFDAY_H
 
+#include <asm/timex.h>
 #include <asm/unistd_32.h>
 
 #define VDSO_HAS_TIME		1
@@ -25,10 +26,7 @@ const struct vdso_data *__arch_get_timens_vdso_data(const struct vdso_data *data
 /* There is one processor: what this returns is never before what Linux has read last. */
 static __always_inline u64 __arch_get_hw_counter(s32 mode, const struct vdso_data *data)
 {
-	u64 ticks;
-
-	asm volatile("rdtsc" : "=A" (ticks));
-	return ticks;
+	return clock_ticks();
 }
 
 /* All 64 bits of the counter count. */
