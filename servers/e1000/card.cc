@@ -52,20 +52,32 @@ bool E1000::begin(const init::Device &device, NicMemory &memory, Word handle)
     send_ = receive_ + init::page_size / 2 / sizeof(Descriptor);
     constexpr Word pages_of_ring = NicMemory::pages / 2;
     if (!find_frames(handle, 1, receive_frames_) || !find_frames(handle, pages_of_ring + 1, send_frames_)) return false;
+    if (!stop() || !read_address()) return false;
+    offered_ = memory.received.filled;
+    started_ = memory.sent.emptied;
+    set_rings(ring_page.value, ring_page.value + init::page_size / 2);
+    if (!ask_init<init::BusMaster>()) return false;
+    write(send_control, sends | pads | collisions);
+    write(receive_control, receives | broadcasts | without_checksum);
+    write(mask_set, sent | link_changed | few_left | overrun | received);
+    return true;
+}
+
+/// The card does what an earlier driver told it until it is reset; QEMU's goes on receiving even then.
+bool E1000::stop()
+{
     write(mask_clear, ~0u);
+    write(receive_control, 0);
+    write(send_control, 0);
     write(control, reset);
     int polls = 0;
     while (read(control) & reset)
         if (++polls == patience) return false;
     write(mask_clear, ~0u);
-    if (!read_address()) return false;
-    offered_ = memory.received.filled;
-    started_ = memory.sent.emptied;
-    start(ring_page.value, ring_page.value + init::page_size / 2);
     return true;
 }
 
-void E1000::start(Word receive_at, Word send_at)
+void E1000::set_rings(Word receive_at, Word send_at)
 {
     write(control, read(control) | link_up);
     for (Word i = 0; i < multicast_words; i++) write(multicast + i * sizeof(Word), 0);
@@ -79,9 +91,6 @@ void E1000::start(Word receive_at, Word send_at)
     ring(receive_base, receive_at, offered_);
     ring(send_base, send_at, started_);
     write(send_gap, usual_gap);
-    write(send_control, sends | pads | collisions);
-    write(receive_control, receives | broadcasts | without_checksum);
-    write(mask_set, sent | link_changed | few_left | overrun | received);
 }
 
 /// The card's address, which it is also to receive for.

@@ -40,7 +40,8 @@ private:
 
     bool read_address();
     bool find_frames(Word handle, Word first_page, Word *addresses);
-    void start(Word receive_at, Word send_at);
+    bool stop();
+    void set_rings(Word receive_at, Word send_at);
     void write(Word offset, Word value) { registers_[offset / sizeof(Word)] = value; }
     Word read(Word offset) const { return registers_[offset / sizeof(Word)]; }
 

@@ -17,8 +17,8 @@ struct FoundDevice {
 /// The `number`th device, from 0, with an identity: the vendor in the lower half, the device in the upper one.
 FoundDevice find_device(Word identity, Word number);
 
-/// Lets a device decode its addresses, and with `dma`, use memory by itself. Without `on` it does neither, nor does it
-/// interrupt.
-void switch_device(const FoundDevice &device, bool on, bool dma);
+/// What a device may do on its bus: nothing, and not interrupt either; decode its addresses; use memory by itself, too.
+enum class DeviceUse { none, decodes, masters };
+void switch_device(const FoundDevice &device, DeviceUse use);
 
 } // namespace init

@@ -157,7 +157,8 @@ const char *Program::take_device()
     if (!description_.device) return nullptr;
     device_ = find_device(description_.device, 0);
     if (!device_) return "the machine has no such device";
-    switch_device(device_, true, description_.dma);
+    // no master yet: it may still have the addresses that its last driver gave it, whose memory is others' now
+    switch_device(device_, DeviceUse::decodes);
     return nullptr;
 }
 
@@ -271,7 +272,7 @@ void Program::end(Dataspaces &memory, int code)
     for (Word n = threads_; n--;)
         L4_ThreadControl(thread(n), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
     // before its memory is anybody else's
-    if (device_ && description_.device) switch_device(device_, false, false);
+    if (device_ && description_.device) switch_device(device_, DeviceUse::none);
     for (Word line = 0; line < 32; line++)
         if (may_use_line(line)) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
     device_ = {};

@@ -515,6 +515,15 @@ rpc::Result<Word> System::handle(Physical, Client &client, Word handle, Word pag
     return read_only ? rpc::Result<Word>(Error::denied) : frame;
 }
 
+rpc::Result<Nothing> System::handle(BusMaster, Client &client)
+{
+    const Program &program = programs_[client.program];
+    if (!program.device()) return Error::not_found;
+    if (!program.description().dma) return Error::denied;
+    if (program.description().device) switch_device(program.device(), DeviceUse::masters);
+    return Nothing{};
+}
+
 rpc::Result<Word> System::handle(MakeSpace, Client &client)
 {
     Program &program = programs_[client.program];

@@ -63,6 +63,7 @@ public:
     rpc::Result<Device> handle(FindDevice, Client &);
     rpc::Result<File> handle(OpenRange, Client &, Word range);
     rpc::Result<Word> handle(Physical, Client &, Word handle, Word page);
+    rpc::Result<Nothing> handle(BusMaster, Client &);
     rpc::Result<Word> handle(MakeSpace, Client &);
     rpc::Result<Nothing> handle(EndSpace, Client &, Word thread);
 

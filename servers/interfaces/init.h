@@ -185,9 +185,13 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 /// the description, or held read-only).
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
+/// Lets the caller's device use memory by itself: when it has been reset, so that it no longer has the addresses that
+/// an earlier driver gave it. Ends with the caller. Errors: not_found; denied (no `dma` in the description).
+using BusMaster = rpc::Operation<0x4B, Nothing()>;
+
 using Operations = rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory,
                              Describe, Kill, Run, Await, Trace, ReadTrace, MakeThread, TakeInterrupt, MakeSpace,
-                             EndSpace, FindDevice, OpenRange, Physical>;
+                             EndSpace, FindDevice, OpenRange, Physical, BusMaster>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

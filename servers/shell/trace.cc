@@ -39,6 +39,7 @@ constexpr Called operations[] = {
     {init::FindDevice::number, "FindDevice"},
     {init::OpenRange::number, "OpenRange"},
     {init::Physical::number, "Physical"},
+    {init::BusMaster::number, "BusMaster"},
 };
 
 const char *name_of(Word operation)

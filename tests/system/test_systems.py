@@ -20,7 +20,7 @@ def test_what_init_promises(board, emulator):
     done = run_cobnut("boot", "selftest", "--board", board, "--emulator", emulator, "--seconds", "300")
     checks = promises.checked(done.stdout)
     assert promises.broken(checks) == []
-    assert len(checks) == 76, done.stdout
+    assert len(checks) == 77, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
 

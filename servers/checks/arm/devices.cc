@@ -23,6 +23,7 @@ void devices()
     check(ask_init<init::OpenRange>(Word{2}).error == Error::not_found, "devices.a_range_that_is_not_there");
     const auto made = ask_init<init::Create>(Word{1});
     check(ask_init<init::Physical>(made.value, Word{0}).error == Error::denied, "devices.no_addresses_without_dma");
+    check(ask_init<init::BusMaster>().error == Error::denied, "devices.no_master_without_dma");
     ask_init<init::Close>(made.value);
 }
 

@@ -5,6 +5,6 @@
 namespace init {
 
 FoundDevice find_device(Word, Word) { return {}; }
-void switch_device(const FoundDevice &, bool, bool) {}
+void switch_device(const FoundDevice &, DeviceUse) {}
 
 } // namespace init

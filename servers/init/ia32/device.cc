@@ -104,10 +104,11 @@ FoundDevice find_device(Word identity, Word number)
     return {};
 }
 
-void switch_device(const FoundDevice &device, bool on, bool dma)
+void switch_device(const FoundDevice &device, DeviceUse use)
 {
     const Word all = io | memory | master | no_interrupt;
-    const Word wanted = on ? io | memory | (dma ? master : 0) : no_interrupt;
+    const Word decodes = use == DeviceUse::none ? no_interrupt : io | memory;
+    const Word wanted = decodes | (use == DeviceUse::masters ? master : 0);
     const Word command = read(device.place, command_register) & 0xFFFF & ~all;
     write(device.place, command_register, command | wanted);
 }
