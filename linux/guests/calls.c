@@ -26,6 +26,7 @@
 
 #include "check.h"
 
+enum { PAGE = 4096 };
 #define LENGTH 64 /* of __kernel_vsyscall, at most */
 
 static unsigned long entry;
@@ -89,6 +90,30 @@ static void strange(void)
     CHECK("by int, too", result == -ENOSYS);
     CHECK("nothing to start again", fast(SYS_restart_syscall, 1, 2, 3, 4, 5, 6) == -EINTR);
     CHECK("by the entry", fast(-1, 1, 2, 3, 4, 5, 6) == -ENOSYS && fast(0x4000, 1, 2, 3, 4, 5, 6) == -ENOSYS);
+}
+
+/* A page of its own that raises what sysenter does where there is none: it is for others as it was. */
+static void own_page(void)
+{
+    char *image = (char *)getauxval(AT_SYSINFO_EHDR), before[PAGE], *sysenter;
+    int status, pages = 1;
+    pid_t p;
+
+    memcpy(before, image, PAGE);
+    p = fork();
+    if (!p) {
+        sysenter = memmem((char *)entry, LENGTH, "\x0F\x34", 2);
+        /* all of it, or nothing */
+        while (pages < 9 && mprotect(image, pages * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC)) pages++;
+        if (sysenter && pages < 9) {
+            memcpy(sysenter, "\x0F\x0B", 2);
+            fast(SYS_getppid, 0, 0, 0, 0, 0, 0);
+        }
+        _exit(0);
+    }
+    waitpid(p, &status, 0);
+    CHECK("an instruction that is not there", WIFSIGNALED(status) && WTERMSIG(status) == SIGILL);
+    CHECK("its page is the others' no more", !memcmp(before, image, PAGE));
 }
 
 /* A tracer sends the thread elsewhere where it has made a process. */
@@ -335,6 +360,7 @@ int main(void)
     moved();
     parameters();
     restart();
+    own_page();
     sent_elsewhere();
     stopped_behind();
     stepped();

@@ -73,6 +73,15 @@ struct {
     cobnut::machine_off(bad_input);
 }
 
+/// By which Linux and its programs read the time.
+bool counts_ticks()
+{
+    constexpr Word features = 1, time_stamps = 1 << 4;
+    Word a = features, b, c, d;
+    __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    return d & time_stamps;
+}
+
 void print_audit()
 {
     if (!audited) return;
@@ -267,6 +276,7 @@ int cobnut_main(const char *command_line)
     server.small_processes = kind == "all";
     if (bad || !server.starts || (kind && !server.small_processes && !(kind == "none") && !(kind == "server")))
         refuse("bad option on its command line");
+    if (!counts_ticks()) refuse("the processor has no time-stamp counter");
     if (kind == "none") server.slot = 0;
     if (!cobnut::boot_module(0, server.image)) refuse("there is no module with the server");
     cobnut::boot_module(1, server.initrd);

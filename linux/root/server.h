@@ -22,7 +22,8 @@ struct server_boot {
     unsigned int first_thread; /* numbers of threads that are the server's to name */
     unsigned int threads;
     unsigned int task_size;    /* addresses that processes have */
-    unsigned int time;         /* seconds since 1970, when the microkernel's clock was 0 */
+    unsigned int time;         /* seconds since 1970, */
+    unsigned int clock, clock_high; /* when the microkernel's clock, in microseconds, was this */
     unsigned int stub;         /* above them: two pages of the server's in each of their spaces */
     unsigned int small_stub;   /* the same in spaces that may be small; 0: there are none */
     unsigned int small_end;    /* of what is no program's there, which begins at small_stub */

@@ -219,7 +219,10 @@ const char *Threads::start(const init::Program &server, server_boot &boot, Word 
     boot.stub = user_end_ - stub_below;
     boot.small_stub = small_processes ? small_stub : 0;
     boot.small_end = small_end;
-    boot.time = seconds_now() - static_cast<Word>(L4_SystemClock().raw) / 1000000;
+    boot.time = seconds_now();
+    const L4_Word64_t clock = L4_SystemClock().raw;
+    boot.clock = static_cast<Word>(clock);
+    boot.clock_high = static_cast<Word>(clock >> 32);
     console_to = events_;
     if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
     return has_console_ ? nullptr : start_console();

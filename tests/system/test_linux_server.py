@@ -193,6 +193,12 @@ def test_what_keeps_linux_from_running_is_said(cobnut, kernel, words, complaint)
     assert_refused(cobnut("linux", "--kernel", kernel, "--run", "true", *words), complaint)
 
 
+def test_a_processor_without_a_counter_is_refused(cobnut):
+    """By which Linux and its programs read the time."""
+    done = cobnut("linux", "--cpu", "pentium3,-tsc", "--run", "true")
+    assert_refused(done, "linux-root: the processor has no time-stamp counter")
+
+
 @pytest.mark.parametrize("kernel", ["server", "native"])
 def test_a_damaged_image_is_said(monkeypatch, tmp_path, kernel):
     whole = initrd.base(images.find("minimal")).read_bytes()

@@ -15,7 +15,7 @@
 #include <os.h>
 #include "cobnut.h"
 
-#define ROOM_S	600	/* seconds of ticks whose product has 64 bits */
+#define ROOM_S	600	/* as Linux asks for its clock source: so the timers' clock has the same factor */
 
 unsigned int os_clock_khz;
 static u64 begin_ticks, begin_ns;
@@ -35,7 +35,9 @@ unsigned long long notrace sched_clock(void)
 
 long long os_persistent_clock_emulation(void)
 {
-	return (u64)server_boot->time * NSEC_PER_SEC + os_nsecs();
+	const u64 us = (u64)server_boot->clock_high << 32 | server_boot->clock;
+
+	return (u64)server_boot->time * NSEC_PER_SEC + os_nsecs() - us * NSEC_PER_USEC;
 }
 
 void __init clock_start(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The page by which programs call the kernel without an int (vdso-code.S) and read the clock without
- * a call (vdso-clock.c): one for all, mapped into each where there is room, as on the processor's
+ * a call (vdso-clock.c): one for all, mapped into each at a free address, as on the processor's
  * own kernel. Before the code are two pages for what it reads: Linux's data, which it writes
  * at each tick, or, in a time namespace, that namespace's offsets and then Linux's data.
  */
@@ -20,8 +20,9 @@
 #include "vdso.h"
 
 #define JMP_SHORT	((char)0xEB)
+#define SYSENTER	0x340F
 #define DATA_SIZE	(2 * PAGE_SIZE)	/* as vdso.lds */
-#define IMAGE_SIZE	((unsigned long)(vdso_end - vdso_start))	/* of code the first page */
+#define IMAGE_SIZE	((unsigned long)(vdso_end - vdso_start))	/* its code is in the first page */
 
 extern char vdso_start[], vdso_end[];
 
@@ -113,17 +114,21 @@ int arch_setup_additional_pages(struct linux_binprm *bprm, int uses_interp)
 
 /*
  * After a fault that is none of Linux's calls: true if sysenter raised it, because the processor has
- * none or the microkernel uses none. Then the page is patched, and this call is made by int.
+ * none or the microkernel uses none. Then this call is made by int, and so are all others: the page
+ * is patched, unless it is a program's own, which may raise the fault by itself.
  */
 bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 {
 	const unsigned long vdso = current->mm->context.id.vdso;
 	unsigned long *gp = regs->gp;
+	unsigned short opcode;
 
 	if (!vdso || gp[HOST_IP] != vdso + VDSO_SYSENTER ||
+	    get_user(opcode, (unsigned short __user *)gp[HOST_IP]) || opcode != SYSENTER ||
 	    get_user(gp[HOST_BP], (unsigned long __user *)(gp[HOST_SP] + VDSO_FRAME)))
 		return false;
-	vdso_start[VDSO_BRANCH] = JMP_SHORT;
+	if (cobnut_user_page(current->mm, vdso, false, &(bool){ false }) == (unsigned long)vdso_start)
+		vdso_start[VDSO_BRANCH] = JMP_SHORT;
 	gp[HOST_SP] += VDSO_FRAME;
 	gp[HOST_IP] = vdso + VDSO_BACK - INT_LENGTH;
 	return true;
