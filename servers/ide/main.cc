@@ -18,7 +18,7 @@ namespace {
 using ide::Command, ide::Progress;
 using rpc::Error, rpc::Nothing, rpc::Result, rpc::Word;
 
-constexpr L4_Word64_t patience_us = 10'000'000; // for one command
+constexpr L4_Word64_t patience_us = 60'000'000; // for one command: a flush may take longer than 30 s (8.12)
 
 /// What the driver knows of a client's program.
 struct Account {

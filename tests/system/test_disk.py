@@ -28,11 +28,12 @@ def image(tmp_path):
     return path
 
 
-def boot(image, emulator="qemu", arguments=None, words=()):
+def boot(image, emulator="qemu", arguments=None, words=(), parts="disk=0+2048 other=2048+"):
     """The system `disk`, with these arguments of its checks: the verdicts by name, and the run."""
     system = "disk"
     if arguments:
         text = (ROOT / "systems" / "disk.toml").read_text().replace("[program.ide]\n", '[program.ide]\nfile = "ide"\n')
+        text = text.replace("disk=0+2048 other=2048+", parts)
         system = image.parent / "asked.toml"
         system.write_text(f'{text}file = "diskchecks"\narguments = "{arguments}"\n')
     disk = ["--disk", str(image)] if not words else list(words)
@@ -86,6 +87,15 @@ def test_what_the_drive_cannot_do_is_an_error(image):
     verdicts, done = boot(image, arguments=f"bad={BAD}", words=["--qemu-args", drive])
     assert [name for name, holds in verdicts.items() if not holds] == [], done.stdout
     assert len(verdicts) == 9
+
+
+def test_a_drive_may_be_slow(image):
+    """The call takes 13 seconds, as a flush does where much else is written."""
+    plain = image.rename(image.with_name("plain.img"))
+    drive = f"-drive file={plain},format=raw,if=ide,throttling.iops-total=10"
+    words = ["--qemu-args", drive]
+    verdicts, done = boot(image, arguments="seed=3", words=words, parts="disk=0+128")
+    assert verdicts == {"open": True, "filled": True}, done.stdout
 
 
 def test_a_machine_without_a_disk(image):
