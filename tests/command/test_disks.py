@@ -6,6 +6,8 @@ from math import prod
 
 import pytest
 
+from cobnut import boards
+from cobnut.emulators import Boot, qemu
 from cobnut.emulators.disk import BLOCK, MOST_HEADS, MOST_SECTORS, Disk
 from cobnut.errors import CobnutError
 from cobnut.linux import guest
@@ -20,6 +22,15 @@ def test_a_shape_has_all_blocks(tmp_path, blocks):
         file.truncate(blocks * BLOCK)
     _, heads, sectors = shape = Disk(path).geometry
     assert prod(shape) == blocks and heads <= MOST_HEADS and sectors <= MOST_SECTORS
+
+
+def test_counted_time_does_not_wait_for_the_hosts_medium(tmp_path):
+    image = tmp_path / "image"
+    image.write_bytes(bytes(BLOCK))
+    boot = Boot(boards.find("pc").kernel, (), disk=Disk(image))
+    drive = f"file={image},format=raw,if=ide,index=0"
+    assert drive in qemu.command(boot, tmp_path)
+    assert f"{drive},cache=unsafe" in qemu.command(boot, tmp_path, repeatable=True)
 
 
 def test_what_is_no_disk_is_refused(cobnut, tmp_path):
