@@ -21,6 +21,8 @@ static_assert(offsetof(Thread, fast_veto) - 16 == offsetof(Thread, id),
 static_assert(offsetof(Thread, frame) % 64 == 0 &&
                   offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
     "the fast path touches one line of a thread");
+static_assert(offsetof(Thread, arch.tls.made) / 32 == offsetof(Thread, arch.tls.turned_at) / 32,
+    "the gate of protection faults touches one line of a thread's segment");
 
 }  // namespace
 

@@ -23,8 +23,8 @@
 // ESP: the current thread's registers.
         .set    BIAS, -(THREAD_REGISTERS)
 #define OWN(member) THREAD_##member + BIAS(%esp)
-// The same where EAX and ECX alone are saved.
-#define SELF(member) THREAD_##member - THREAD_FRAME + 8(%esp)
+// The same where EAX, ECX and EBP alone are saved.
+#define SELF(member) THREAD_##member - THREAD_FRAME + 12(%esp)
 // Where the frame of a thread lies that leaves.
 #define LEAVING     processor + PROCESSOR_LEAVING
 // Frame and registers from there.
@@ -114,6 +114,8 @@ reflect_sysenter:
 // A protection fault of a thread with a segment in GS is taken for an access past its limit, and the segment is turned
 // to the other side of its base (tls.hpp). If it was something else, it comes again, at the same address, and goes the
 // slow way, as a second access of the same instruction does. Nothing is read of the instruction, which may be gone.
+// A GS that names the segment says that it is this thread's and in force: nobody loads it while its descriptor is
+// empty, and a switch to a thread without one replaces it.
 // An entry from virtual 8086 mode, whose frame is longer, finds GS null. Of selectors the low byte tells. The iret
 // faults where the thread has run off the end of its CS; then it leaves by the slow way (kernel_trap).
         .globl  exit_turned
@@ -123,12 +125,9 @@ turn_segment:
         cmp     $USER_TLS, %al
         jne     unturned
         mov     12 + 4(%esp), %eax
-        mov     4 + SELF(FAST_VETO), %ebp
+        lea     SELF(TLS), %ebp
         cmp     $USER_CODE, %al
         jne     unturned
-        and     $HELD_TLS, %ebp
-        jz      unturned
-        lea     4 + SELF(TLS), %ebp
         mov     %fs, %eax
         cmp     $USER_DATA, %al
         jne     unturned

@@ -36,12 +36,13 @@ enum Held : Word {
 
 // The segment that a thread may have for itself (ia32/tls.hpp).
 struct TlsSegment {
-    VAddr base;                 // inside its space
+    // What the fast path turns, in one cache line (ia32/reflection.S).
+    Word made[2], toggle[2];    // the descriptor last loaded, which says the side, and its difference to the other's
     Word turned;                // the registers when it was last turned, as one number; none if by the fast path
     Word turned_at;             // EIP when the fast path last turned it
+    VAddr base;                 // inside its space
     bool set, in_fs, in_gs;
-    Word made[2], toggle[2];    // the descriptor last loaded, which says the side, and its difference to the other's
-    Word within[2];             // the space's segment at that time; or 0
+    Word within[2];             // the space's segment when it was made; or 0
 };
 
 // What this port keeps of a thread.
