@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Intel's 82540EM (PCI/PCI-X Family of Gigabit Ethernet Controllers Software Developer's Manual, 317453; chapter 3 has
-// the descriptors, 13 the registers). The card reads and writes the rings' frames in memory by itself: descriptor n is
-// slot n's.
+// Intel's 82540EM. It reads and writes the rings' frames in memory by itself: descriptor n is slot n's.
 #pragma once
+
+#include "registers.h"
 
 #include <interfaces/init.h>
 #include <interfaces/nic.h>
@@ -25,18 +25,11 @@ public:
     /// Puts frames to be sent into the card's ring; false if there are none.
     bool load(FrameSource &sent);
     /// Has the card send them.
-    void transmit() { write(send_base + tail, started_ % slots); }
+    void transmit() { write(e1000::send_base + e1000::tail, started_ % slots); }
 
 private:
-    struct Descriptor {
-        Word address, address_high;
-        unsigned short length;
-        unsigned char checksum_offset, command; ///< of a received frame: its checksum
-        unsigned char status, errors;
-        unsigned short special;
-    };
+    using Descriptor = e1000::Descriptor;
     static constexpr Word slots = FrameRing::slots;
-    static constexpr Word send_base = 0x3800, tail = 24; ///< of the ring of frames to be sent; from a ring's base
 
     bool read_address();
     bool find_frames(Word handle, Word first_page, Word *addresses);
