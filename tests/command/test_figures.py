@@ -31,6 +31,14 @@ def test_bars_that_are_no_parts_of_a_whole_stand_side_by_side(apart, mode):
     assert [bar["text"] for bar in figure["data"]] == [["3,107.2"]] * 2
 
 
+@pytest.mark.parametrize(("apart", "axis"), [(False, [-2.2, 33]), (True, [-5.6, 42])])
+def test_an_axis_has_room_for_the_numbers_of_its_bars(apart, axis):
+    """Above the highest bar, or all that stand on each other, and below the lowest."""
+    series = [Series("large", "%", ["call", "pipe"], [30.0, 2.0]), Series("small", "%", ["call", "pipe"], [None, -4.0])]
+    figure = Bars("saved", "what", "%", {"large": "large", "small": "small"}, apart=apart).figure(made(series, []))
+    assert figure["layout"]["yaxis"]["range"] == pytest.approx(axis)
+
+
 def test_ranges_close_to_the_mark_are_left_out():
     names = ["far", "near"]
     series = [Series("low", "times", names, [1.0, 9.9]), Series("high", "times", names, [10.0, 10.0])]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bars over names, those of several series on top of each other or side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cobnut.plots.base import Chart, Drawn, furthest
-from cobnut.results import Result, number
+from cobnut.results import Result, Series, number
 
-HEADROOM = 1.4  # of the axis, over the highest bar with its number
+# Of the axis, over the highest bar with its number: that stands upright where bars stand apart.
+APART, STACKED = 1.4, 1.1
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,22 @@ class Bars(Chart):
                         "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>",
                     }
                 )
-        if not self.apart:
-            return data, {"barmode": "stack"}
         there = [one for one in map(result.find, self.series) if one is not None]
-        highest = max((y for one in there for y in one.y if y is not None), default=0)
-        return data, {"barmode": "group", "yaxis": {"range": [0, HEADROOM * highest]}}
+        if self.apart:
+            return data, {"barmode": "group", "yaxis": {"range": _axis([one.y for one in there], APART)}}
+        return data, {"barmode": "stack", "yaxis": {"range": _axis(_stacks(there), STACKED)}}
+
+
+def _stacks(there: Sequence[Series]) -> list[list[float]]:
+    """How high the bars of all series are together, for each x."""
+    heights: dict[object, float] = {}
+    for one in there:
+        for x, y in zip(one.x, one.y, strict=True):
+            heights[x] = heights.get(x, 0) + (y or 0)
+    return [list(heights.values())]
+
+
+def _axis(bars: Sequence[Sequence[float | None]], headroom: float) -> list[float]:
+    """From 0, or from below the lowest bar."""
+    ends = [0, *(y for one in bars for y in one if y is not None)]
+    return [headroom * min(ends), headroom * max(ends)]
