@@ -12,7 +12,7 @@
 #include "cobnut.h"
 
 #define NAME_WORDS	9
-#define PATIENCE_US	30000000	/* more than a driver gives its device */
+#define PATIENCE_US	90000000	/* more than a driver gives its device */
 
 static L4_ThreadId_t root(void)
 {
