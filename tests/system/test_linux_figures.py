@@ -7,7 +7,7 @@ import pytest
 
 from conftest import run_cobnut
 
-CALLS = ("uhlig02/table2", "haertig97/getpid")
+CALLS = (("uhlig02/table2", "--set", "uml=1"), ("haertig97/getpid",))
 
 
 def run_quickly(name, folder, *words):
@@ -26,10 +26,11 @@ def failed(result):
     return [check for check in result["checks"] if check["verdict"] == "failed"]
 
 
-@pytest.fixture(scope="module", params=CALLS)
+@pytest.fixture(scope="module", params=CALLS, ids=lambda words: words[0])
 def finished(request, tmp_path_factory):
     """One quick run of each of those about calls: its name and its result."""
-    return request.param, run_quickly(request.param, tmp_path_factory.mktemp("run"))
+    name, *words = request.param
+    return name, run_quickly(name, tmp_path_factory.mktemp("run"), *words)
 
 
 def test_their_checks(finished):
@@ -45,6 +46,17 @@ def test_each_kernel_executes_its_own_instructions(finished):
     assert kernel["native"] == 0 and kernel["small"] > 150, "two messages of the microkernel's"
     assert linux["native"] > 2 * linux["small"] > 0, "the way in and out of Linux is not Linux's there"
     assert rows["getpid.cycles"]["native"] < rows["getpid.cycles"]["small"] < rows["getpid.cycles"]["large"], name
+
+
+def test_user_mode_linux_makes_the_same_calls(finished):
+    """As a traced process, so that its host's kernel executes most of a call."""
+    name, result = finished
+    if name != "uhlig02/table2":
+        return
+    rows = rows_of(result)
+    for call, kernel in rows["uml.kernel"].items():
+        assert kernel > 10 * rows[f"{call}.kernel"]["small"] and rows["uml.times"][call] > 5
+    assert set(rows["uml.cr3_writes"].values()) == {2}
 
 
 def test_a_pipe_between_two_processes_over_a_working_set(tmp_path):

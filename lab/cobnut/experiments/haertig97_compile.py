@@ -4,9 +4,9 @@
 from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets
-from cobnut.checks import Check, at_most, no_more_than
-from cobnut.experiments import Experiment, Kind, Lab, compiling
-from cobnut.experiments.linux_programs import LARGE, NATIVE, SMALL, Peer
+from cobnut.checks import Check, above, at_most, no_more_than
+from cobnut.experiments import Experiment, Kind, Lab, Setting, compiling
+from cobnut.experiments.linux_programs import LARGE, NATIVE, SMALL, UML, Peer
 from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
@@ -18,7 +18,7 @@ GOAL = 1.08  # times native without them
 
 def run(lab: Lab) -> Result:
     """Boots each kernel with the compiler."""
-    return compiling.run(lab, PEERS, judge_times)
+    return compiling.run(lab, [*PEERS, *([UML] if lab.settings[UML] else [])], judge_times)
 
 
 def judge_times(peers: Mapping[str, Peer]) -> Iterator[Check]:
@@ -29,6 +29,10 @@ def judge_times(peers: Mapping[str, Peer]) -> Iterator[Check]:
         ours, faults = turns.cycles, turns.booked(FAULTS)
         yield SHEET.judge(f"{name}.times", ours / native, no_more_than(published.H97_COMPILE), ours=ours, native=native)
         yield SHEET.judge(f"{name}.without_faults", (ours - faults) / native, at_most(GOAL), faults=faults)
+    if UML in peers:
+        traced = peers[UML].loops[compiling.NAME].cycles
+        small = peers[SMALL].loops[compiling.NAME].cycles
+        yield SHEET.judge("uml.times_small", traced / small, above(1), traced=traced)
 
 
 EXPERIMENT = Experiment(
@@ -36,7 +40,7 @@ EXPERIMENT = Experiment(
     sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium-133",
-    settings={},
+    settings={UML: Setting(1, 0, range(2), "0: without User-Mode Linux on Debian's kernel")},
     run=run,
     plots=SHEET.all_plots,
     show=compiling.show,

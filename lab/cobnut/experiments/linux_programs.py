@@ -18,12 +18,12 @@ from cobnut.checks import Check, exactly, judge
 from cobnut.emulators import Boot, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Lab, Setting, runner
-from cobnut.linux import guest, images, native, os_layer, server, verdict
+from cobnut.linux import guest, images, native, os_layer, server, uml, verdict
 from cobnut.linux.guest import Wish
 from cobnut.results import LedgerRow, Result, Series
 
 TIMEOUT_SECONDS = 900
-NATIVE, LARGE, SMALL, SERVERS, ALL = "native", "large", "small", "servers", "all"
+NATIVE, LARGE, SMALL, SERVERS, ALL, UML = "native", "large", "small", "servers", "all", "uml"
 # the server has no mitigations of newer processors' faults, so its peer runs without them, too
 PEERS = {
     NATIVE: Wish(kernel="native", append="mitigations=off"),
@@ -31,6 +31,7 @@ PEERS = {
     SMALL: Wish(small="server"),
     SERVERS: Wish(small="all"),  # programs, too, but for those that ask for more than a small space has
     ALL: Wish(small="all"),
+    UML: Wish(kernel="native", append="mitigations=off"),  # and User-Mode Linux on it
 }
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
 PROCESSES = paths.ROOT / "lab" / "guests" / "linux-server.toml"
@@ -147,6 +148,10 @@ class Turns:
     @property
     def shares(self) -> dict[str, float]:
         """How the instructions of the median turn are divided among the parts of the code."""
+        if self.peer == UML:  # the kernel is its host's
+            program = self._part(PROGRAM)
+            kernel, user = self.count("instructions_kernel"), self.count("instructions_user")
+            return {"kernel": kernel, "os": 0, "linux": user - program, "program": program}
         if self.peer == NATIVE:
             return {
                 "kernel": 0,
@@ -231,8 +236,10 @@ def _measured(lab: Lab, work: Work, name: str, boot_number: int) -> Peer:
             (files / PADDING).write_bytes(bytes(boot_number * PADDING_BYTES))
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
-        command = work.commands.get(name, work.command)
-        boot = guest.prepare(replace(wish, image=work.image, run=command, files=files, append=options), folder)
+        command, image = work.commands.get(name, work.command), work.image
+        if name == UML:
+            command, image = uml.around(command, files), uml.IMAGES[image]
+        boot = guest.prepare(replace(wish, image=image, run=command, files=files, append=options), folder)
         out = folder / "measured.json"
         plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
         boot = replace(boot, cpu=cpu_for(lab), instruction_log2_ns=work.instruction_log2_ns)
@@ -276,7 +283,7 @@ def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Pa
     if work.program:
         words.append(("program", f"{PROGRAM}:{files / work.program}"))
     words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
-    if name != NATIVE:
+    if name not in (NATIVE, UML):
         layer = os_layer.addresses(server.LINK)
         words.append(("kernel", str(boot.kernel)))
         words.append(("program", f"{SERVER}:{server.LINK}"))

@@ -6,11 +6,11 @@ large and in a small space.
 from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets, tables
-from cobnut.checks import Check, at_least, at_most, exactly, no_more_than, reproduces
+from cobnut.checks import Check, above, at_least, at_most, exactly, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
-from cobnut.experiments.linux_programs import ALL, COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
+from cobnut.experiments.linux_programs import ALL, COUNTED, LARGE, NATIVE, SHARES, SMALL, UML, Loop, Peer, Work
 from cobnut.plots import Plot
-from cobnut.results import Result
+from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
@@ -20,7 +20,8 @@ ROWS = (*CALLS, FAST)
 # goals of ours, of getpid
 SMALL_GOAL, GAIN_GOAL, FAST_GOAL = 1.3, 1.6, 1.5
 KERNEL_GOAL, OS_GOAL, WHOLE_GOAL = 190, 80, 430
-CR3_WRITES = {NATIVE: 0, LARGE: 2, SMALL: 0, ALL: 0}
+TRACED = ("kernel", "linux", "program")  # of a call in User-Mode Linux: its host's kernel, itself, the program
+CR3_WRITES = {NATIVE: 0, LARGE: 2, SMALL: 0, ALL: 0, UML: 2}
 
 
 def run(lab: Lab) -> Result:
@@ -28,15 +29,19 @@ def run(lab: Lab) -> Result:
     warmup, turns = lab.settings["warmup"], lab.settings["calls"]
     loops = tuple(Loop(call, call, f"{call}_done") for call in ROWS)
     work = Work("syscalls", f"./syscalls {warmup + turns} /tmp/file", loops, warmup)
-    names = [NATIVE, LARGE, SMALL, *([ALL] if lab.settings["all"] else [])]
+    names = [NATIVE, LARGE, SMALL, *(name for name in (ALL, UML) if lab.settings[name])]
     peers = linux_programs.measure(lab, work, names)
     checks = [check for call in CALLS for check in judge_call(call, peers)]
     checks += judge_goals(peers)
+    series = linux_programs.series_of({name: peer for name, peer in peers.items() if name != UML})
+    if UML in peers:
+        checks += judge_traced(peers[UML], peers[SMALL])
+        series += series_of_traced(peers[UML], peers[SMALL])
     for peer in peers.values():
         switches = max(loop.count("cr3_writes") for loop in peer.loops.values())
         checks += linux_programs.judge_peer(peer, turns)
         checks.append(SHEET.judge(f"{peer.name}.cr3_writes", switches, exactly(CR3_WRITES[peer.name])))
-    return linux_programs.result(lab, peers, linux_programs.series_of(peers), checks)
+    return linux_programs.result(lab, peers, series, checks)
 
 
 def judge_call(call: str, peers: Mapping[str, Peer]) -> Iterator[Check]:
@@ -64,13 +69,34 @@ def judge_goals(peers: Mapping[str, Peer]) -> Iterator[Check]:
     yield SHEET.judge("getpid.small.instructions", whole, at_most(WHOLE_GOAL), natively=natively)
 
 
+def judge_traced(traced: Peer, small: Peer) -> Iterator[Check]:
+    """User-Mode Linux against the server in a small space."""
+    for call in ROWS:
+        one = traced.loops[call]
+        kernel = one.shares["kernel"]
+        times = one.cycles / small.loops[call].cycles
+        yield SHEET.judge(f"{call}.traced", times, above(1), kernel=kernel, cycles=one.cycles)
+
+
+def series_of_traced(traced: Peer, small: Peer) -> list[Series]:
+    """By call: it takes so much more that it is told apart."""
+    loops = [traced.loops[call] for call in ROWS]
+    times = [one.cycles / small.loops[one.loop].cycles for one in loops]
+    counted = [Series(f"{UML}.{what}", unit, ROWS, [one.count(what) for one in loops]) for what, unit in COUNTED]
+    shares = [Series(f"{UML}.{what}", "instructions", ROWS, [one.shares[what] for one in loops]) for what in TRACED]
+    return [*shares, *counted, Series(f"{UML}.times", "times the small", ROWS, times)]
+
+
 def show(result: Result) -> None:
     for call in ROWS:
         tables.show_rows(result, call, [f"{call}.{what}" for what in (*SHARES, *dict(COUNTED))])
+    if result.find(f"{UML}.times"):
+        tables.show_rows(result, "User-Mode Linux", [f"{UML}.{what}" for what in (*TRACED, *dict(COUNTED), "times")])
 
 
 def plots(result: Result) -> list[Plot]:
-    return [*(plot for call in ROWS for plot in SHEET.drawn("instructions", call=call)), *SHEET.drawn("ledger")]
+    drawn = [*(plot for call in ROWS for plot in SHEET.drawn("instructions", call=call)), *SHEET.drawn("ledger")]
+    return [*drawn, *(SHEET.drawn(UML) if result.find(f"{UML}.times") else [])]
 
 
 EXPERIMENT = Experiment(
@@ -81,7 +107,8 @@ EXPERIMENT = Experiment(
     settings={
         "calls": Setting(200, 40, range(10, 10_001), "calls measured of each kind"),
         "warmup": Setting(50, 20, range(1_001), "calls before the measured ones"),
-        "all": Setting(0, 0, range(2), "1: with programs in small spaces, too"),
+        ALL: Setting(0, 0, range(2), "1: with programs in small spaces, too"),
+        UML: Setting(1, 0, range(2), "0: without User-Mode Linux on Debian's kernel"),
     },
     run=run,
     plots=plots,
