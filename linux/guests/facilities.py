@@ -5,6 +5,7 @@ import ctypes
 import mmap
 import os
 import pty
+import re
 import resource
 import select
 import socket
@@ -173,5 +174,15 @@ def own_time():
     return min(steps) < 100_000
 
 
-for what in (terminal, polled, shared, seccomp, spaces, disk, dumped, random, drift, own_time, eaten):
+def last_page():
+    """The last page of memory has flags in /proc/kpageflags."""
+    with open("/proc/zoneinfo") as told:
+        zones = re.findall(r"spanned +(\d+).*?start_pfn: +(\d+)", told.read(), re.DOTALL)
+    last = max(int(pages) + int(first) for pages, first in zones) - 1
+    with open("/proc/kpageflags", "rb", buffering=0) as flags:
+        flags.seek(8 * last)
+        return len(flags.read(8)) == 8
+
+
+for what in (terminal, polled, shared, seccomp, spaces, disk, dumped, random, drift, own_time, last_page, eaten):
     print(what.__name__, what(), flush=True)
