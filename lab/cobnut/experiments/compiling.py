@@ -24,16 +24,19 @@ SUM = "kernel.o has "  # and its sum, as the guest prints it
 def run(lab: Lab, names: Sequence[str], judge: Callable[[Mapping[str, Peer]], Iterable[Check]]) -> Result:
     """Boots each of the peers, with the file compiled twice: the second time it is measured, and judged."""
     peers = measure(lab, names)
-    checks = [*judge(peers), *linux_programs.judge_peers(peers, 1)]
+    return result(lab, peers, [*judge(peers), *linux_programs.judge_peers(peers, 1)])
+
+
+def result(lab: Lab, peers: Mapping[str, Peer], checks: Iterable[Check]) -> Result:
     return linux_programs.result(lab, peers, series_of(peers), checks)
 
 
-def measure(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
+def measure(lab: Lab, peers: Sequence[str], boots: int = 1) -> dict[str, Peer]:
     compiled = f"gcc -O2 -c {SOURCE.name} -o /tmp/object || exit 1"
     command, loops = linux_programs.in_turns(NAME, compiled)
     source = QUICK if lab.quick else SOURCE.read_bytes()
     return linux_programs.measure(
-        lab, Work(None, command, loops, WARMUP, files={SOURCE.name: source}, image=IMAGE), peers
+        lab, Work(None, command, loops, WARMUP, files={SOURCE.name: source}, image=IMAGE), peers, boots
     )
 
 
