@@ -23,8 +23,6 @@
 // ESP: the current thread's registers.
         .set    BIAS, -(THREAD_REGISTERS)
 #define OWN(member) THREAD_##member + BIAS(%esp)
-// The same where EAX, ECX and EBP alone are saved.
-#define SELF(member) THREAD_##member - THREAD_FRAME + 12(%esp)
 // Where the frame of a thread lies that leaves.
 #define LEAVING     processor + PROCESSOR_LEAVING
 // Frame and registers from there.
@@ -125,7 +123,7 @@ turn_segment:
         cmp     $USER_TLS, %al
         jne     unturned
         mov     12 + 4(%esp), %eax
-        lea     SELF(TLS), %ebp
+        lea     THREAD_TLS - (THREAD_FRAME) + 12(%esp), %ebp
         cmp     $USER_CODE, %al
         jne     unturned
         mov     %fs, %eax

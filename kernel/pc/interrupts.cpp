@@ -84,7 +84,8 @@ void interrupt(Word line) {
 Word tsc_ticks_per_ms() {
     constexpr Word ms = 4, count = (1193182 * ms + 500) / 1000;
     cpu::out8(pit_gate, (cpu::in8(pit_gate) & ~2u) | 1);
-    // An emulator that waits for a processor of its host's counts too much: the least is right, once it has come again.
+    // An emulator that waits for a processor of its host's counts too much, never too little, as the counter is read
+    // before the PIT begins: the least is right, once it has come again.
     Word least = 0x7fffffff;
     for (Word tries = 16; tries; --tries) {
         cpu::out8(pit_command, 0xb0);           // channel 2, one shot

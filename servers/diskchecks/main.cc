@@ -11,11 +11,12 @@
 
 namespace {
 
-using cobnut::ask_init, cobnut::check;
+using cobnut::ask_init, cobnut::check, cobnut::comes_true;
 using rpc::Error, rpc::Word;
 
 constexpr Word pages = 16, words_a_block = Disk::block_size / sizeof(Word); // 128 blocks, as many as a call takes
 constexpr Word kept_seed = 7;
+constexpr int patience_ms = 10'000; // for a driver that is started again
 
 constinit cobnut::DiskPart disk("disk");
 constinit Word blocks = 0;
@@ -126,12 +127,6 @@ alignas(16) constinit char stack[4096];
     for (;;) L4_Sleep(L4_Never);
 }
 
-bool wait_until(bool (*condition)())
-{
-    for (int i = 0; i < 2000 && !condition(); i++) L4_Sleep(L4_TimePeriod(5000));
-    return condition();
-}
-
 void deaths()
 {
     constexpr Word most = 3;
@@ -139,14 +134,14 @@ void deaths()
     const auto driver = number_of("ide");
     for (Word death = 0; death < most; death++) {
         finished = 0;
-        check(wait_until([] { return finished > 3; }), "deaths.clients_are_served");
+        check(comes_true(patience_ms, [] { return finished > 3; }), "deaths.clients_are_served");
         check(bool(ask_init<init::Kill>(driver.value)), "deaths.the_driver_is_killed_at_work");
     }
     finished = 0;
-    check(wait_until([] { return finished > 3; }), "deaths.the_next_session_works");
+    check(comes_true(patience_ms, [] { return finished > 3; }), "deaths.the_next_session_works");
     check(lost >= most, "deaths.each_is_an_error_of_a_call");
     stop = true;
-    check(wait_until([] { return !stop; }) && filled(kept_seed), "deaths.what_was_flushed_is_there");
+    check(comes_true(patience_ms, [] { return !stop; }) && filled(kept_seed), "deaths.what_was_flushed_is_there");
 }
 
 } // namespace

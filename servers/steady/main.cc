@@ -12,10 +12,11 @@
 
 namespace {
 
-using cobnut::ask_init, cobnut::check;
+using cobnut::ask_init, cobnut::check, cobnut::comes_true;
 using rpc::Word;
 
 constexpr Word calls = 20, waits = 5, wait_us = 2000;
+constexpr int second_ms = 1000;
 constexpr Word most_tries = 10; // to find it out of memory
 constexpr Word least_ms = 5; // of the processor, which a program that loops takes
 
@@ -47,16 +48,6 @@ bool served()
     return bool(clock.call<Clock::Now>());
 }
 
-/// Within a second.
-template <typename Condition> bool comes_true(Condition condition)
-{
-    for (Word i = 0; i < 1000; i++) {
-        if (condition()) return true;
-        L4_Sleep(L4_TimePeriod(1000));
-    }
-    return false;
-}
-
 /// A server that ends while others have all places for memory is started again as soon as they have ended.
 bool starts_when_there_is_memory()
 {
@@ -66,7 +57,7 @@ bool starts_when_there_is_memory()
         const auto number = ask_init<init::Run>(init::Name(name));
         if (number) numbers[started++] = number.value;
     }
-    const bool full = comes_true([] {
+    const bool full = comes_true(second_ms, [] {
         const auto made = ask_init<init::Create>(Word{1});
         if (made) ask_init<init::Close>(made.value);
         return made.error == rpc::Error::full;
@@ -76,13 +67,13 @@ bool starts_when_there_is_memory()
         // the first time it is started again at once, the second time after a while, in which the others take its
         // places; but at once, too, if this machine had no time for us in between
         adder.call<Adder::Crash>();
-        comes_true([] { return add(1, 1); });
+        comes_true(second_ms, [] { return add(1, 1); });
         adder.call<Adder::Crash>();
         L4_Sleep(L4_TimePeriod(300'000)); // more than init waits before it tries again
         out = !add(1, 1);
     }
     while (started) ask_init<init::Kill>(numbers[--started]);
-    return full && out && comes_true([] { return add(1, 1); });
+    return full && out && comes_true(second_ms, [] { return add(1, 1); });
 }
 
 bool loops(cobnut::Text word)

@@ -51,12 +51,11 @@ def test_each_kernel_executes_its_own_instructions(finished):
 def test_user_mode_linux_makes_the_same_calls(finished):
     """As a traced process, so that its host's kernel executes most of a call."""
     name, result = finished
-    if name != "uhlig02/table2":
-        return
     rows = rows_of(result)
-    for call, kernel in rows["uml.kernel"].items():
+    assert ("uml.kernel" in rows) == (name == "uhlig02/table2"), "which was asked for them"
+    for call, kernel in rows.get("uml.kernel", {}).items():
         assert kernel > 10 * rows[f"{call}.kernel"]["small"] and rows["uml.times"][call] > 5
-    assert set(rows["uml.cr3_writes"].values()) == {2}
+        assert rows["uml.cr3_writes"][call] == 2
 
 
 def test_a_pipe_between_two_processes_over_a_working_set(tmp_path):

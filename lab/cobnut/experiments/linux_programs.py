@@ -25,13 +25,14 @@ from cobnut.results import LedgerRow, Result, Series
 TIMEOUT_SECONDS = 900
 NATIVE, LARGE, SMALL, SERVERS, ALL, UML = "native", "large", "small", "servers", "all", "uml"
 # the server has no mitigations of newer processors' faults, so its peer runs without them, too
+DEBIANS = Wish(kernel="native", append="mitigations=off")
 PEERS = {
-    NATIVE: Wish(kernel="native", append="mitigations=off"),
+    NATIVE: DEBIANS,
     LARGE: Wish(small="none"),
     SMALL: Wish(small="server"),
     SERVERS: Wish(small="all"),  # programs, too, but for those that ask for more than a small space has
     ALL: Wish(small="all"),
-    UML: Wish(kernel="native", append="mitigations=off"),  # and User-Mode Linux on it
+    UML: DEBIANS,  # and User-Mode Linux on it
 }
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
 PROCESSES = paths.ROOT / "lab" / "guests" / "linux-server.toml"
@@ -283,7 +284,7 @@ def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Pa
     if work.program:
         words.append(("program", f"{PROGRAM}:{files / work.program}"))
     words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
-    if name not in (NATIVE, UML):
+    if PEERS[name] is not DEBIANS:
         layer = os_layer.addresses(server.LINK)
         words.append(("kernel", str(boot.kernel)))
         words.append(("program", f"{SERVER}:{server.LINK}"))
