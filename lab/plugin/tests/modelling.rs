@@ -76,7 +76,7 @@ fn associativity_shows_from_outside() {
 }
 
 #[test]
-fn what_a_cr3_write_and_invlpg_take_away() {
+fn what_writes_of_control_registers_and_invlpg_take_away() {
     let report = report("flush", "flush", "");
     // Kernel stack and task segment or user stack are two pages besides the eight.
     assert_eq!(report.steady(0, "dtlb_flushed_refills"), 10, "ordinary pages");
@@ -86,6 +86,9 @@ fn what_a_cr3_write_and_invlpg_take_away() {
     assert!(report.steady(0, "trace_misses") > 0, "the trace cache was flushed");
     let flush = report.case(0)["ledger"]["flush"].as_u64().unwrap();
     assert_eq!(flush, 5 * 480);
+    assert_eq!(report.steady(3, "dtlb_misses"), 0, "CR0.TS has nothing to do with paging");
+    assert_eq!(report.steady(3, "trace_misses"), 0);
+    assert_eq!(report.steady(4, "dtlb_flushed_refills"), 10, "a change of CR4.PGE takes global pages, too");
 }
 
 #[test]

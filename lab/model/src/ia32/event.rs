@@ -236,8 +236,8 @@ pub enum Event {
     UserCode {
         base: Linear,
     },
-    /// CR0 or CR4 was written: every translation is gone, global ones too, and `global_pages` says whether the global
-    /// bit counts from now on (CR4.PGE).
+    /// CR0 or CR4 was changed so that every translation is gone, global ones too ([`super::control::emptying`]);
+    /// `global_pages` says whether the global bit counts from now on (CR4.PGE).
     ControlWrite {
         global_pages: bool,
     },

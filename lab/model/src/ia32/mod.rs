@@ -6,6 +6,7 @@
 
 mod block;
 mod checkpoint;
+pub mod control;
 mod costs;
 mod counts;
 mod event;

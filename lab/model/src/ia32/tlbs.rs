@@ -92,7 +92,7 @@ impl Tlbs {
         self.all.iter_mut().for_each(|tlb| tlb.flush(by));
     }
 
-    /// A write of CR0 or CR4.
+    /// A change of CR0 or CR4.
     pub fn flush_all(&mut self, global_pages: bool, by: Moment) {
         self.all.iter_mut().for_each(|tlb| tlb.flush_all(global_pages, by));
     }

@@ -14,6 +14,7 @@ use super::{Access, Arrival, Event, Observer, Place, State};
 use crate::core::processes::Processes;
 use crate::core::programs::Programs;
 use crate::core::user_regions::{Thread, UserRegions};
+use cobnut_model::ia32::control::CR0_PAGING;
 use cobnut_model::ia32::{Class, EntryKind};
 use cobnut_model::{Linear, Physical};
 use cobnut_trace::{Marker, Mode};
@@ -21,7 +22,6 @@ use cobnut_trace::{Marker, Mode};
 const MARK_BEGIN: u32 = 0xC0B0_0001;
 const MARK_ITERATION: u32 = 0xC0B0_0002;
 const MARK_END: u32 = 0xC0B0_0003;
-const CR0_PAGING: u32 = 1 << 31;
 pub const KERNEL: u8 = 0;
 /// Where the guests of the laboratory have QEMU's isa-debug-exit.
 const EXIT_PORT: u16 = 0xf4;

@@ -9,15 +9,12 @@ use super::{Access, Event, Ia32Guest, Instruction, Observer, Place, State};
 use crate::core::observer;
 use crate::core::output::Output;
 use crate::core::setup::Setup;
+use cobnut_model::ia32::control::{emptying, CR0_PAGING, CR4_GLOBAL_PAGES, CR4_PAE};
 use cobnut_model::ia32::sanitizer::{CS, FS, GS};
 use cobnut_model::{ia32, Linear, Physical};
 use cobnut_trace::ia32::Ia32;
 use cobnut_trace::{Marker, Mode, Run, Sink};
 use std::ops::Range;
-
-const CR0_PAGING: u32 = 1 << 31;
-const CR4_PAE: u32 = 1 << 5;
-const CR4_GLOBAL_PAGES: u32 = 1 << 7;
 
 /// The registers that are loaded and used within one block.
 const ANNOUNCED: u8 = 1 << FS | 1 << GS;
@@ -27,6 +24,8 @@ pub struct Telling {
     limits: Limits,
     /// User code has loaded a segment register and been left since.
     loaded: bool,
+    /// Which of CR0 and CR4's bits were set that empty the TLB when they change.
+    emptying: u32,
 }
 
 /// A run, and what it does with segment registers.
@@ -42,7 +41,7 @@ impl observer::Observer<Ia32Guest> for Telling {
 
     fn create(setup: &Setup, memory: u32) -> Result<Self, String> {
         let limits = Limits::new(setup.kernel.has_small_spaces());
-        Ok(Telling { output: Output::new(setup, memory)?, limits, loaded: false })
+        Ok(Telling { output: Output::new(setup, memory)?, limits, loaded: false, emptying: 0 })
     }
 
     fn prepare(&self, at: Linear, instructions: &[Instruction]) -> Told {
@@ -101,7 +100,7 @@ impl observer::Observer<Ia32Guest> for Telling {
         let told = match event {
             Event::Arrived(_) => return,
             Event::ControlWritten { at, cr3_written, just_enabled, control } => {
-                return control_written(&mut self.output, at, (cr3_written, just_enabled), control, state)
+                return self.control_written(at, (cr3_written, just_enabled), control, state)
             }
             Event::UserCode { base } => ia32::Event::UserCode { base },
             Event::PageFault { linear } => ia32::Event::PageFault { linear },
@@ -129,6 +128,30 @@ impl observer::Observer<Ia32Guest> for Telling {
 }
 
 impl Telling {
+    fn control_written(
+        &mut self,
+        at: u32,
+        (cr3_written, just_enabled): (bool, bool),
+        [cr0, cr3, cr4]: [u32; 3],
+        state: &mut State,
+    ) {
+        let changed = std::mem::replace(&mut self.emptying, emptying(cr0, cr4)) != self.emptying;
+        if cr0 & CR0_PAGING == 0 {
+            return;
+        }
+        if cr4 & CR4_PAE != 0 {
+            let doubt = "the guest uses PAE page tables, which are not understood: physical addresses are wrong";
+            self.output.warn(doubt.into());
+        }
+        if cr3_written || just_enabled {
+            self.output.event(&ia32::Event::Cr3Write { directory: Physical(cr3).frame(), at }, &mut state.memory);
+        }
+        if changed {
+            let event = ia32::Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 };
+            self.output.event(&event, &mut state.memory);
+        }
+    }
+
     #[cold]
     fn past_limit(&mut self, past: Passed, linear: Linear, state: &mut State) {
         self.output.event(&ia32::Event::LimitFault { linear }, &mut state.memory);
@@ -144,28 +167,6 @@ impl Telling {
 
 fn operands_of(instruction: &Instruction) -> Operands {
     operands::operands(&instruction.bytes[..instruction.length as usize])
-}
-
-fn control_written(
-    output: &mut Output<Ia32>,
-    at: u32,
-    (cr3_written, just_enabled): (bool, bool),
-    [cr0, cr3, cr4]: [u32; 3],
-    state: &mut State,
-) {
-    if cr0 & CR0_PAGING == 0 {
-        return;
-    }
-    if cr4 & CR4_PAE != 0 {
-        output.warn("the guest uses PAE page tables, which are not understood: physical addresses are wrong".into());
-    }
-    if cr3_written || just_enabled {
-        output.event(&ia32::Event::Cr3Write { directory: Physical(cr3).frame(), at }, &mut state.memory);
-    }
-    if !cr3_written {
-        let event = ia32::Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 };
-        output.event(&event, &mut state.memory);
-    }
 }
 
 impl Observer for Telling {

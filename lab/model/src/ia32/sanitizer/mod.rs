@@ -16,18 +16,13 @@ pub use report::{Kind, Report, Reports};
 pub use segments::{Segment, CS, DS, ES, FLAT, FS, GS, SS};
 pub use stale::{Delay, Loss, Stale};
 
+use super::control::{emptying, CR0_PAGING, CR0_WRITE_PROTECT, CR4_GLOBAL_PAGES, CR4_LARGE_PAGES};
 use crate::core::reports::of_instruction;
 use crate::{Linear, Page, Physical, PhysicalMemory};
 use entry::{adds_rights, changes_type, frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
 use serde::Serialize;
 use stale::StaleSet;
 use tables::{Entry, Tables, ENTRIES};
-
-const CR0_PAGING: u32 = 1 << 31;
-const CR0_WRITE_PROTECT: u32 = 1 << 16;
-const CR4_LARGE_PAGES: u32 = 1 << 4;
-const CR4_PAE: u32 = 1 << 5;
-const CR4_GLOBAL_PAGES: u32 = 1 << 7;
 
 /// One access to memory, or one that faulted.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +156,7 @@ impl Sanitizer {
             large_pages: cr4 & CR4_LARGE_PAGES != 0,
             global_pages: cr4 & CR4_GLOBAL_PAGES != 0,
         };
-        let emptying = cr0 & CR0_PAGING | cr4 & (CR4_LARGE_PAGES | CR4_PAE | CR4_GLOBAL_PAGES);
+        let emptying = emptying(cr0, cr4);
         let effective = wrote_cr3 || emptying != self.emptying;
         let mut dropped = 0;
         if emptying != self.emptying {

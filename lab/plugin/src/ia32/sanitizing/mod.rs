@@ -11,6 +11,7 @@ use super::{Arrival, Event, Ia32Guest, Instruction, Observer, Place, State};
 use crate::core::observer;
 use crate::core::setup::Setup;
 use crate::ia32::registers;
+use cobnut_model::ia32::control::CR4_PAE;
 use cobnut_model::ia32::sanitizer::{Access, Kind, Sanitizer, Segment, CS, FLAT, SS};
 use cobnut_model::ia32::Class;
 use cobnut_model::{Linear, Page, Physical};
@@ -18,7 +19,6 @@ use cobnut_model::{Linear, Page, Physical};
 const USER: u8 = 3;
 const FAULT_WRITE: u32 = 2;
 const FAULT_USER: u32 = 4;
-const CR4_PAE: u32 = 1 << 5;
 const ACCESSES_A_HALT: u64 = 10_000;
 const NAMES: [&str; 6] = ["es", "cs", "ss", "ds", "fs", "gs"];
 /// Selectors up to this one are remembered between stores to the GDT.
