@@ -15,7 +15,7 @@ from cobnut import boards, build, experiments, packages, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, Skipped, unknown
-from cobnut.linux import arm_suites, endurance, guest, suites
+from cobnut.linux import arm_suites, endurance, guest, suites, workplace
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,12 @@ class SuiteProof:
 
 
 @dataclass(frozen=True)
-class EnduranceProof:
-    """A day of the guest's time under stress-ng, which goes on where it was interrupted."""
+class PiecesProof:
+    """A long run of Linux in pieces, which goes on where it was interrupted. `run_pieces` raises if it fails."""
 
-    name: str = "linux/endurance"
-    seed: str = "ENDURANCE_SEED"  # a variable of the environment, as for other tests
+    name: str
+    seed: str  # a variable of the environment, as for other tests
+    run_pieces: Callable[[int | None], str]
     board: None = None
 
     @property
@@ -176,10 +177,10 @@ class EnduranceProof:
         given = os.environ.get(self.seed)
         if given is not None and not given.isdecimal():
             raise CobnutError(f"{self.seed}={given}: is no number")
-        return True, endurance.run(int(given) if given else None)  # which raises if it does not
+        return True, self.run_pieces(int(given) if given else None)
 
 
-AnyProof = Proof | UnitProof | SystemProof | SuiteProof | EnduranceProof
+AnyProof = Proof | UnitProof | SystemProof | SuiteProof | PiecesProof
 ENDURANCE = "system/test_linux_endurance.py"
 SYSTEM_PROOFS = (
     SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
@@ -211,13 +212,16 @@ SUITE_PROOFS = (
     *(SuiteProof(name) for name in suites.SUITES),
     *(SuiteProof(name, arm_suites.FOLDER, arm_suites.run) for name in arm_suites.SUITES),
 )
-ENDURANCE_PROOFS = (EnduranceProof(),)
+PIECES_PROOFS = (
+    PiecesProof("linux/endurance", "ENDURANCE_SEED", endurance.run),
+    PiecesProof("linux/workplace", "WORKPLACE_SEED", workplace.run),
+)
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
 
 
 def names() -> list[str]:
     """What can be chosen."""
-    tests: tuple[AnyProof, ...] = (*SYSTEM_PROOFS, *SUITE_PROOFS, *ENDURANCE_PROOFS, *UNIT_PROOFS)
+    tests: tuple[AnyProof, ...] = (*SYSTEM_PROOFS, *SUITE_PROOFS, *PIECES_PROOFS, *UNIT_PROOFS)
     return [*experiments.long_proofs(), *(each.name for each in tests)]
 
 
@@ -226,7 +230,7 @@ def all_proofs() -> list[AnyProof]:
     of_experiments = (
         Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards
     )
-    return [*of_experiments, *SYSTEM_PROOFS, *SUITE_PROOFS, *ENDURANCE_PROOFS, *UNIT_PROOFS]
+    return [*of_experiments, *SYSTEM_PROOFS, *SUITE_PROOFS, *PIECES_PROOFS, *UNIT_PROOFS]
 
 
 def choose(wanted: Sequence[str], board: str | None) -> list[AnyProof]:

@@ -12,7 +12,9 @@ display_serves() {
         sleep 0.2
     done
     export DISPLAY=:0
-    cat >/tmp/doom.cfg <<END
+}
+
+cat >/tmp/doom.cfg <<END
 fullscreen 0
 window_width 320
 window_height 240
@@ -25,7 +27,6 @@ crispy_uncapped 0
 crispy_vsync 0
 crispy_smoothscaling 0
 END
-}
 
 # played OPTIONS: the game with these
 played() { /usr/games/crispy-doom -iwad $GAME -nogui -nograbmouse -nomusic -extraconfig /tmp/doom.cfg "$@"; }

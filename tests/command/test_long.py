@@ -31,6 +31,7 @@ def test_the_list_names_each_proof_on_each_of_its_boards():
         "linux/forks",
         "linux/fuzz",
         "linux/series",
+        "linux/workplace",
         "linux/suites/bash",
         "linux-arm/suites/programs",
         "linux/suites/postgresql",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Linux as a server under programs that mean harm and under many processes: it works as before, its log has no fault
 of its own, and the microkernel has got everything back. Longer forms: `./cobnut test long linux/fuzz linux/forks
-linux/sharers linux/endurance`.
+linux/sharers linux/endurance linux/workplace`.
 """
 
 import os
@@ -11,7 +11,7 @@ import pytest
 from guest_programs import compiled
 
 from cobnut.emulators import qemu
-from cobnut.linux import books, endurance, guest
+from cobnut.linux import books, endurance, guest, workplace
 from cobnut.linux.books import MORE_PAGES, OF_ITS_OWN, Books
 from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS, run_cobnut
@@ -77,3 +77,9 @@ def test_a_piece_of_a_day_leaves_nothing_in_the_books(tmp_path, monkeypatch):
     assert piece.placement == "all"
     # what has begun and not ended is not counted
     assert all(piece.operations[name] for name in endurance.STRESSORS)
+
+
+def test_a_desktop_that_has_all_to_do_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(workplace, "REPORTS", tmp_path)
+    piece = workplace.run_piece(1, 0, 5)
+    assert all(piece.operations[kind] for kind in workplace.KINDS)

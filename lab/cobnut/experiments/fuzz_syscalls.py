@@ -92,14 +92,10 @@ class Run:
 
     @property
     def reports(self) -> list[str]:
-        """The reports that are the kernel's affair.
-
-        Workers run into garbage, which loads segment registers and uses them past their limits. A processor refuses
-        that, QEMU does not (docs/sanitizer.md); what the kernel loads for users is judged by the other kinds of
-        reports.
+        """The reports that are the kernel's affair: workers run into garbage, which loads segment registers and uses
+        them past their limits.
         """
-        own = (one for one in self.findings.reports if (one.kind, one.privilege) != ("segment-limit", 3))
-        return [one.line for one in own]
+        return self.findings.of_the_kernel
 
 
 def boot(lab: Lab, way: Way, *, seed: int, calls: int) -> Run:
