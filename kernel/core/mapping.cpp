@@ -102,13 +102,15 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     Mapping* m = paging::node(from, source);
     if (!m || spaces::kernel_area(to, target, target)) return Mapped::all;
     // A page without a node is the kernel's: a UTCB of an area that has been moved.
-    if (paging::get(to, target).present && !paging::node(to, target)) return Mapped::all;
+    const paging::Page there = paging::get(to, target);
+    const Mapping* old = paging::node(to, target);
+    if (there.present && !old) return Mapped::all;
 
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
-    if (Mapping* old = paging::node(to, target)) {
-        if (!grant && paging::get(to, target).frame == page.frame && old->parent == m) {
-            if (!writable || paging::get(to, target).writable) return Mapped::all;
+    if (old) {
+        if (!grant && there.frame == page.frame && old->parent == m) {
+            if (!writable || there.writable) return Mapped::all;
             Mapped fitted = fit(to, target, log2, budget);
             if (fitted != Mapped::all) return fitted;
             paging::allow_write(to, target);
@@ -129,8 +131,8 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     }
     // A table may move the space to another slot (ARM): that takes as long as some mappings, and a large page comes
     // after a point.
-    paging::Row there;
-    const bool needs_table = several_sizes && !paging::row(to, target, false, there);
+    paging::Row row;
+    const bool needs_table = several_sizes && !paging::row(to, target, false, row);
     if (needs_table && !affords(budget, move_cost)) return Mapped::part;
     Word unused = memory::pages_unused();
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;

@@ -10,6 +10,7 @@ namespace {
 
 struct FreePage {
     FreePage* next;
+    FreePage* dirty;    // the page itself; null: so is all that follows
 };
 
 FreePage* first;
@@ -39,7 +40,9 @@ void* allocate_page(Account& payer) {
     void* page = allocate_pool_page();
     if (!page) return payer.credit(page_size), nullptr;
     in_use += 1;
-    fill_zero(page, page_size);
+    auto* p = static_cast<FreePage*>(page);
+    if (p->dirty) fill_zero(page, page_size);
+    p->next = nullptr;
     return page;
 }
 
@@ -48,6 +51,7 @@ void free_pool_page(void* page) {
     check(unused <= total);
     auto* p = static_cast<FreePage*>(page);
     p->next = first;
+    p->dirty = p;
     first = p;
     unused += 1;
 }
@@ -57,6 +61,14 @@ void free_page(void* page, Account& payer) {
     payer.credit(page_size);
     in_use -= 1;
     free_pool_page(page);
+}
+
+void free_zeroed_page(void* page, Account& payer) {
+    if constexpr (checks::on)
+        for (Word at = 0; at < page_size; at += sizeof(Word))
+            check(!*reinterpret_cast<Word*>(static_cast<char*>(page) + at));
+    free_page(page, payer);
+    static_cast<FreePage*>(page)->dirty = nullptr;
 }
 
 Word pages_total() { return total; }

@@ -15,6 +15,8 @@ void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
 void* allocate_page(Account& payer);
 void free_page(void* page, Account& payer);
+// The same for one that is zeroed, and need not be again.
+void free_zeroed_page(void* page, Account& payer);
 // The same for a pool's pages, which are not zeroed: its objects are, one by one.
 void* allocate_pool_page();
 void free_pool_page(void* page);

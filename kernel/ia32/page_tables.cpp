@@ -45,6 +45,12 @@ void move_entries(Word* to, Word* from, const Slot& slot) {
     fill_zero(from, bytes);
 }
 
+// An entry of either kind of table.
+using Entry [[gnu::may_alias]] = Word;
+
+// The bits that any of them has.
+inline Word any_of_eight(const Entry* e) { return e[0] | e[1] | e[2] | e[3] | e[4] | e[5] | e[6] | e[7]; }
+
 Word global_bit(const Space& space) {
     return space.arch.slot.small() && !space.arch.slots.leader && cpu::features.global_pages ? global : 0;
 }
@@ -94,7 +100,7 @@ void leave_slot(Space& space) {
 Word used(const Word* entries, Word count, Word bits) {
     for (const Word* e; count >= 8; count -= 8) {
         e = entries + count - 8;
-        if ((e[0] | e[1] | e[2] | e[3] | e[4] | e[5] | e[6] | e[7]) & bits) break;
+        if (any_of_eight(e) & bits) break;
     }
     while (count && !(entries[count - 1] & bits)) --count;
     return count;
@@ -153,18 +159,18 @@ VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
 }
 
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
-    if (last >= user_limit()) last = user_limit() - 1;
-    for (Word page = from >> 12, end = last >> 12; page <= end;) {
+    const Word end = (last >> 12) + 1;
+    for (Word page = from >> 12; page < end;) {
         const MappingTable* table = space.arch.mappings[page >> 10];
         Word behind = (page | 0x3ff) + 1;
+        if (behind > end) behind = end;
         if (!table) {
             page = behind;
             continue;
         }
-        if (behind > end) behind = end + 1;
-        // In long searches most entries are empty: four at a time.
-        for (const Mapping* const* m = &table->entry[page & 0x3ff]; page != behind; ++page, ++m) {
-            while (behind - page > 4 && !m[0] && !m[1] && !m[2] && !m[3]) page += 4, m += 4;
+        // In long searches most entries are empty: eight at a time.
+        for (auto* m = reinterpret_cast<const Entry*>(&table->entry[page & 0x3ff]); page != behind; ++page, ++m) {
+            while (behind - page > 8 && !any_of_eight(m)) page += 8, m += 8;
             if (*m) return from = page << 12, true;
         }
     }
@@ -320,9 +326,8 @@ bool destroy_space(Space& space) {
     Word budget = mappings::between_points, left = budget;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
-    for (Word t = 0, end = own_tables(); t < end; ++t) {
-        Word& table = space.arch.directory->entry[t];
-        if (!(table & own_table)) continue;
+    if (Word t = used(space.arch.directory->entry, own_tables(), own_table)) {
+        Word& table = space.arch.directory->entry[--t];
         // All that is left are UTCBs and the interface page.
         Word* entries = table_at(space, t).entry;
         for (Word i = directory_entries; (i = used(entries, i));) {
@@ -331,8 +336,8 @@ bool destroy_space(Space& space) {
             entries[i] = 0;
             if (frame != physical(&kip::kip)) memory::free_page(window(frame), space.account);
         }
-        memory::free_page(window(frame_of(table)), space.account);
-        memory::free_page(space.arch.mappings[t], space.account);
+        memory::free_zeroed_page(window(frame_of(table)), space.account);
+        memory::free_zeroed_page(space.arch.mappings[t], space.account);
         table = 0;
         return false;
     }
