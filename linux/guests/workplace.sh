@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# All at once on the screen of the image `workplace`, as it is found in /files: Doom plays a stroll, gcc compiles a file,
-# and lighttpd serves a crowd of connections, each again and again.
+# All at once on the screen of the image `workplace`, as it is found in /files: Doom plays a stroll, gcc compiles a
+# file, and lighttpd serves a crowd of connections, each again and again.
 
 . ./doom.sh
 . ./web.sh
 
-# works SECONDS DEMO OPTIONS CROWD: for so long DEMO.lmp is played, forks.c compiled with OPTIONS, and a page given to so
-# many connections at once. Says how often each was done; the status is that of the first that was not done well.
+# works SECONDS DEMO OPTIONS CROWD: for so long DEMO.lmp is played, forks.c compiled with OPTIONS, and a page given to
+# so many connections at once. Says how often each was done; the status is that of the first that was not done well.
 works() {
     [ -n "$DISPLAY" ] || return
     end=$(($(seconds) + $1))
