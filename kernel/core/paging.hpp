@@ -21,7 +21,7 @@ struct Page {
 constexpr Word accessed = 1, dirty = 2;
 
 Page get(const Space& space, VAddr page);
-// The first page at or after `from`, and not after `last`, that has a node; false if there is none.
+// The first page at or after `from`, and not after `last`, which is a user's, that has a node; false if there is none.
 bool next_mapped(const Space& space, VAddr& from, VAddr last);
 // The first address at or after `from` that has a page table; last + 1 if none up to `last` has. A few instructions a
 // table: a port that has very many ends at one that is not there, and is asked again.

@@ -159,6 +159,7 @@ VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
 }
 
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
+    check(last < user_limit());
     const Word end = (last >> 12) + 1;
     for (Word page = from >> 12; page < end;) {
         const MappingTable* table = space.arch.mappings[page >> 10];
