@@ -9,9 +9,9 @@
 # so many connections at once. Says how often each was done; the status is that of the first that was not done well.
 works() {
     [ -n "$DISPLAY" ] || return
-    end=$(($(seconds) + $1))
     printf 'a page\n' >page
     lighttpd_serves || return
+    end=$(($(seconds) + $1))
     again game shown "$2" &
     game=$!
     again object compiled "$3" &
@@ -23,11 +23,11 @@ works() {
 
 seconds() { cut -d. -f1 /proc/uptime; }
 
-# again KIND COMMAND: until the time is over, and says how often it was.
+# again KIND COMMAND: until the time is over, but at least once; says how often it was.
 again() {
     kind=$1 times=0
     shift
-    while [ "$(seconds)" -lt $end ]; do
+    until [ $times -gt 0 ] && [ "$(seconds)" -ge $end ]; do
         "$@" >/tmp/$kind.log 2>&1 || {
             cat /tmp/$kind.log
             return 1
