@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a debugger may rely on beside the requests that gdb makes: sets of registers by their types,
- * what call a task is in, calls that the debugger makes in the kernel's stead, and where the user
- * area ends; each line is one check.
+ * what call a task is in, calls that the debugger makes in the kernel's stead, where the user area
+ * ends, and words that it writes into shared pages; each line is one check.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -154,6 +154,28 @@ static void told_by_proc(void)
     waitpid(p, NULL, 0);
 }
 
+/* Into a page that the child has read: from then on it has one of its own. */
+static void poked(void)
+{
+    volatile int *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int status, before;
+    pid_t p;
+
+    *word = 1;
+    p = fork();
+    if (!p) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        before = *word;
+        kill(getpid(), SIGSTOP);
+        _exit(before == 1 && *word == 2 ? 3 : 4);
+    }
+    waitpid(p, NULL, 0);
+    ptrace(PTRACE_POKEDATA, p, (void *)word, 2);
+    ptrace(PTRACE_CONT, p, 0, 0);
+    CHECK("it has what was written", waitpid(p, &status, 0) == p && WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    CHECK("nobody else has", *word == 1);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
@@ -161,6 +183,7 @@ int main(void)
     calls();
     instead();
     told_by_proc();
+    poked();
     printf("%d failed\n", failed);
     return failed != 0;
 }

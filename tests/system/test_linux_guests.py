@@ -16,7 +16,7 @@ CHECKS = {
     "frames": 32,
     "calls": 21,
     "clock": 17,
-    "traced": 14,
+    "traced": 16,
     "handlers": 13,
     "segments": 21,
     "layout": 27,
