@@ -25,10 +25,6 @@ PLACEMENT = "none"  # with all that the image has the server fits no small space
 SCRIPTS = ("workplace.sh", "doom.sh", "web.sh")
 SOURCE = "forks.c"
 PIECES, SECONDS = 6, 600  # of the guest's time; what has begun by then comes to its end
-MEMORY_MB = 512
-# root and sigma0 keep page tables of memory that Linux has touched, of which a longer run touches more: a table and its
-# notes for 4 MB. A process that were left behind would have 20 pages.
-TABLES = 2 * 2 * MEMORY_MB // 4
 INSTRUCTION_LOG2_NS = 6  # 16 million instructions a second
 HOST_SECONDS = 4 * 3600  # a piece that takes so long has stopped
 KINDS = ("game", "object", "crowd")
@@ -64,7 +60,7 @@ def run(seed: int | None = None, count: int = PIECES, seconds: int = SECONDS, at
 
 def run_piece(seed: int, number: int, seconds: int) -> Piece:
     """One piece: each of the three works on, Linux's log has no fault of its own, the sanitizer reports nothing stale,
-    and the microkernel's books agree and have as many pages as when each has been done once, but for `TABLES`.
+    and the microkernel's books agree and have as many pages as when each has been done once, but for tables().
     """
     own_seed = pieces.seed_of(seed, number)
     work = Work.of(own_seed)
@@ -81,8 +77,15 @@ def run_piece(seed: int, number: int, seconds: int) -> Piece:
         (f"the sanitizer reports: {' '.join(stale[:3])}", not stale),
     )
     where = f"piece {number + 1} with seed {own_seed} ({log})"
-    pieces.raise_unless(holds, console, before, after, where, MORE_PAGES + TABLES)
+    pieces.raise_unless(holds, console, before, after, where, MORE_PAGES + tables())
     return Piece(own_seed, PLACEMENT, {kind: operations[kind] for kind in KINDS}, after.pages)
+
+
+def tables() -> int:
+    """Pages of page tables that root and sigma0 keep of memory that Linux has touched, at most: a table and its notes
+    for 4 MB. A longer run touches more of it. A process that was left behind would have 20 pages.
+    """
+    return 2 * 2 * images.find(IMAGE).memory_mb // 4
 
 
 def _boot(command: str, work: Work, log: Path) -> tuple[str, Findings]:
@@ -95,9 +98,7 @@ def _boot(command: str, work: Work, log: Path) -> tuple[str, Findings]:
         for path in (*(images.FOLDER / name for name in (*SCRIPTS, SOURCE)), *others):
             shutil.copy2(path, files)
         (files / f"{GAME}.lmp").write_bytes(stroll.demo(work.tics))
-        wish = Wish(
-            IMAGE, run=command, files=files, small=PLACEMENT, memory_mb=MEMORY_MB, screen=SCREEN, display_at="none"
-        )
+        wish = Wish(IMAGE, run=command, files=files, small=PLACEMENT, screen=SCREEN, display_at="none")
         boot = replace(
             guest.with_root(guest.prepare(wish, folder), books.ASKED), instruction_log2_ns=INSTRUCTION_LOG2_NS
         )
